@@ -154,6 +154,22 @@ def test_wrong_data():
         model.transform(infinite)
     with pytest.raises(InputError, match=r"infinity .* in column 'b'"):
         FeatureContrasts().fit(infinite)
+
+
+def test_names_that_would_occur_twice():
     taken = {**table(), "mean(a, b, c)": np.zeros(40)}
-    with pytest.raises(InputError, match=re.escape("column 'mean(a, b, c)', the name")):
-        FeatureContrasts().fit_transform(taken)
+    with pytest.raises(InputError, match=re.escape("the name 'mean(a, b, c)'")):
+        FeatureContrasts().fit(taken)
+    rng = np.random.default_rng(0)
+    columns = (rng.normal(size=(40, 1)) + 0.1 * rng.normal(size=(40, 4))).T
+    X = dict(zip(["a", "b - c", "a - b", "c"], columns, strict=True))
+    with pytest.raises(InputError, match="the name 'a - b - c'"):
+        FeatureContrasts(correlation=1.0).fit(X)
+
+
+def test_large_numbers():
+    X = correlated(0)
+    model = FeatureContrasts()
+    assert np.allclose(
+        model.fit_transform(1e200 * X)[:, 5:], model.fit_transform(X)[:, 5:]
+    )

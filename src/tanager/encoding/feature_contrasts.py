@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
@@ -24,7 +25,8 @@ class FeatureContrasts(TransformerMixin, BaseEstimator):
     """Add means of correlated numeric features, and differences between features.
 
     Trees and factors cut one feature at a time. Where features are correlated, a
-    difference between two of them often separates the classes, and takes many cuts to follow.
+    difference between two of them often separates the classes, and takes many cuts to
+    follow.
 
     Parameters
     ----------
@@ -143,6 +145,7 @@ class FeatureContrasts(TransformerMixin, BaseEstimator):
             for (a, b), sign in zip(self._pairs, pair_signs, strict=True)
         )
         self._names = frame.names
+        _check_distinct([*frame.names, *self.groups_, *self.contrasts_])
         record_features(self, frame.names, has_names=frame.has_names)
         return self
 
@@ -273,7 +276,10 @@ def _standardise(values: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray
     """Standardised columns, their means and their deviations, ignoring NaN."""
     if not values.shape[1]:
         return values, np.empty(0), np.empty(0)
-    shift, scale = np.nanmean(values, axis=0), np.nanstd(values, axis=0)
+    # Squares of large numbers would overflow.
+    peak = np.maximum(np.nanmax(np.abs(values), axis=0), np.finfo(float).tiny)
+    shift = peak * np.nanmean(values / peak, axis=0)
+    scale = peak * np.nanstd(values / peak, axis=0)
     scale = np.where(scale > 0.0, scale, 1.0)
     return (values - shift) / scale, shift, scale
 
@@ -294,13 +300,17 @@ def _title(names: list[str]) -> str:
     return f"mean({names[0]} and {len(names) - 1} more)"
 
 
+def _check_distinct(names: list[str]) -> None:
+    repeated = [name for name, count in Counter(names).items() if count > 1]
+    if repeated:
+        raise InputError(
+            f"Two columns would have the name {repeated[0]!r}: names of new columns "
+            "are made of those of X. Rename the columns of X."
+        )
+
+
 def _append(X: Any, frame: Frame, new: FloatArray, names: tuple[str, ...]) -> Any:
     """Append columns to the source of a frame."""
-    taken = sorted(set(names) & set(frame.names))
-    if taken:
-        raise InputError(
-            f"X has a column {taken[0]!r}, the name of a new one; rename the column."
-        )
     if isinstance(X, Mapping):
         return {**X, **dict(zip(names, new.T, strict=True))}
     if hasattr(X, "columns"):
