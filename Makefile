@@ -14,6 +14,9 @@
 #   make bench       measure speed and memory against other libraries, in an
 #                    environment of its own; one of them, with small sizes:
 #                    make bench BENCH_ARGS="naive_bayes --quick"
+#   make scoreboard  compare all rivals on all tables of the folder TANAGER_DATA, in
+#                    the environment of make bench; a part of it:
+#                    make scoreboard SCOREBOARD_ARGS="--table uci25/vehicle"
 #   make smoke       build wheel and source archive and use them in clean environments,
 #                    with the oldest and the newest dependencies
 #   make docs        build the documentation site in docs/build/html
@@ -23,6 +26,7 @@
 #                    make crash CRASH_ARGS="fit --times 10"
 #   make bench-scale measure fits to Parquet files that exceed the memory; smaller:
 #                    make bench-scale BENCH_ARGS="--rows 1000000"
+#   make sbom        list what is installed with the package, as a CycloneDX file
 #   make lock        renew requirements-dev.lock after changing dependencies
 #   make clean       remove environments, caches and builds
 
@@ -30,6 +34,7 @@ PYTHON ?= python3
 WORKERS ?= 2
 PYTEST_ARGS ?=
 BENCH_ARGS ?=
+SCOREBOARD_ARGS ?=
 LAB_ARGS ?= --list
 FUZZ_ARGS ?= --minutes 2
 CRASH_ARGS ?= --times 100
@@ -50,8 +55,8 @@ PIP := -m pip --disable-pip-version-check
 PAGES := $(wildcard docs/*.md docs/methods/*.md)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-browser smoke lint format docs reproduce bench bench-scale \
-    fuzz crash lock clean check-python
+.PHONY: help demo test test-browser smoke lint format docs reproduce bench scoreboard bench-scale \
+    fuzz crash sbom lock clean check-python
 .DELETE_ON_ERROR:
 
 help:
@@ -136,6 +141,9 @@ reproduce: $(STAMP)
 bench: $(BENCH_STAMP)
 	$(BENCH_VENV)/bin/python -m lab bench $(BENCH_ARGS)
 
+scoreboard: $(BENCH_STAMP)
+	$(BENCH_VENV)/bin/python -m lab scoreboard $(SCOREBOARD_ARGS)
+
 bench-scale: $(STAMP)
 	$(BIN)/python -m lab bench scale $(BENCH_ARGS)
 
@@ -144,6 +152,16 @@ fuzz: $(STAMP)
 
 crash: $(STAMP)
 	$(BIN)/python -m lab crash $(CRASH_ARGS)
+
+# Of an environment with the package and what it needs alone.
+sbom: $(STAMP)
+	rm -rf build/sbom
+	$(PYTHON) -m venv build/sbom
+	build/sbom/bin/python $(PIP) install --quiet .
+	$(BIN)/uvx --from cyclonedx-bom cyclonedx-py environment build/sbom/bin/python \
+	    --pyproject pyproject.toml --output-reproducible \
+	    --output-file build/tanager.cdx.json
+	@echo "build/tanager.cdx.json"
 
 # Not a prerequisite on the stamp: the lock is renewed exactly when it is older
 # than pyproject.toml. Versions stay as they are where they can; all of them move

@@ -5,12 +5,14 @@ from __future__ import annotations
 import click
 
 from lab.benchmarks.command import bench
+from lab.cluster.command import cluster
 from lab.console import CommandGroup
 from lab.faults import faults
 from lab.illustrations.command import illustrate
 from lab.robustness.crash_command import crash_command
 from lab.robustness.fuzz_command import fuzz_command
 from lab.runner.command import reproduce, tables
+from lab.scoreboard.command import scoreboard
 
 __all__ = ["cli"]
 
@@ -26,10 +28,12 @@ def cli() -> None:
     python -m lab reproduce --list
     python -m lab reproduce su2008/table1 --quick
     python -m lab tables docs/parameter-benchmarks.md
+    python -m lab scoreboard --list
     python -m lab bench --quick
     python -m lab fuzz --minutes 2
     python -m lab crash --times 100
     python -m lab faults --kills 50
+    python -m lab cluster --rows 1e9 --workers 100
 
     Named datasets come from the folder in the environment variable TANAGER_DATA.
     """  # noqa: D301
@@ -38,10 +42,12 @@ def cli() -> None:
 cli.add_command(reproduce)
 cli.add_command(tables)
 cli.add_command(illustrate)
+cli.add_command(scoreboard)
 cli.add_command(bench)
 cli.add_command(fuzz_command)
 cli.add_command(crash_command)
 cli.add_command(faults)
+cli.add_command(cluster)
 
 
 if __name__ == "__main__":

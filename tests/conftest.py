@@ -31,6 +31,12 @@ def no_compile_notice():
 
 
 @pytest.fixture(autouse=True)
+def every_interrupt_is_the_first(monkeypatch):
+    """Let Ctrl-C end one fit of a test only, whatever came before."""
+    monkeypatch.setattr("tanager.utils.progress.AGAIN", 0.0)
+
+
+@pytest.fixture(autouse=True)
 def close_figures():
     """Close the figures of a test; pyplot warns when many are open."""
     yield

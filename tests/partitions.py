@@ -8,6 +8,7 @@ import numpy as np
 
 from tanager.data import ArrayData
 from tanager.data.partitioned_data import LocalPartitions
+from tanager.data.placement import LocalPlaced, Placed
 from tanager.model import Schema, Variable
 
 
@@ -72,3 +73,36 @@ def cut(data: ArrayData, n_parts: int, *, empty: bool = True) -> LocalPartitions
     return LocalPartitions(
         [data.take(np.arange(a, b)) for a, b in itertools.pairwise(edges)]
     )
+
+
+class ForgetfulPartitions(LocalPartitions):
+    """Parts whose values are lost before every call, as those of a worker that dies."""
+
+    def place(self, make, *arguments, each=None):
+        return _ForgetfulPlaced(
+            lambda: LocalPartitions.place(self, make, *arguments, each=each)
+        )
+
+
+class _ForgetfulPlaced(Placed):
+    def __init__(self, make):
+        self._make = make
+        self._updates = []
+
+    def _values(self) -> LocalPlaced:
+        placed = self._make()
+        for function, arguments in self._updates:
+            placed.update(function, *arguments)
+        return placed
+
+    def update(self, function, *arguments):
+        self._updates.append((function, arguments))
+
+    def collect(self, function, *arguments, each=None):
+        return self._values().collect(function, *arguments, each=each)
+
+    def sum(self, function, *arguments, each=None):
+        return self._values().sum(function, *arguments, each=each)
+
+    def fold(self, function, start, *arguments):
+        return self._values().fold(function, start, *arguments)

@@ -15,6 +15,9 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+from tanager import datasets
+from tanager.datasets._checksums import content_checksum
+
 Value = str | int | list[str]
 Facts = dict[str, Value]
 
@@ -328,6 +331,7 @@ def file_facts(folder: Path) -> dict[str, Facts]:
         # A shared file may be read with other kinds; then the number does not fit.
         if row["sha256"] in openml and name != "uci25/heart":
             entry["openml"] = openml[row["sha256"]]
+            entry["content_sha256"] = checksum_of(name, folder)
         entry["origin"] = re.sub(r" \([^)]*\)", "", row["source"])
         if name in CITATIONS:
             entry["citation"] = CITATIONS[name]
@@ -405,6 +409,12 @@ def toml_lines(table: str, values: Facts) -> Iterable[str]:
     for key, value in values.items():
         yield f"{key} = {json.dumps(value, ensure_ascii=False)}"
     yield ""
+
+
+def checksum_of(name: str, folder: Path) -> str:
+    """Checksum of the content of a table that the catalogue describes already."""
+    frame = datasets.load(name, folder=folder, source="local").frame
+    return content_checksum(datasets.info(name), frame)
 
 
 def main(arguments: list[str]) -> None:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from time import perf_counter
 
 import numpy as np
 
 from lab.benchmarks._data import image_set, synthetic
-from lab.benchmarks._harness import Options, Row, Skip, limit, per_call
-from tanager import BayesNetClassifier
+from lab.benchmarks._harness import Options, Row, Skip, limit, per_call, seconds
+from tanager import BayesNetClassifier, datasets
 
 REQUIRED_PROBA = 1e-3
 REQUIRED_POSTERIOR = 200e-6
+REQUIRED_RATE = 10_000
+"""Predictions of one row per second."""
 
 
 def run(options: Options) -> list[Row]:
@@ -23,7 +26,51 @@ def run(options: Options) -> list[Row]:
     except Skip as reason:
         rows.append(Row("TAN on letter", f"skipped: {reason}"))
     X, y = synthetic(20_000)
-    return rows + _measure(f"TAN of {X.shape[1]} features", X, y, options)
+    rows += _measure(f"TAN of {X.shape[1]} features", X, y, options)
+    for name in ("sklearn/wine", "penguins"):
+        rows += _measure_rates(name, options)
+    return rows
+
+
+def _measure_rates(name: str, options: Options) -> list[Row]:
+    """Times of single calls of the default classifier, for every form of a row."""
+    data = datasets.load(name)
+    model = BayesNetClassifier(random_state=0).fit(data.X, data.y)
+    frame = data.X.iloc[:1]
+    mapping = {column: [frame[column].iloc[0]] for column in frame}
+    forms: dict[str, object] = {"data frame": frame, "mapping": mapping}
+    if all(kind.kind in "iuf" for kind in frame.dtypes):
+        forms["array"] = frame.to_numpy()
+    return [
+        _rate(
+            f"default on {data.name}, one row in a {form}: p50, p99, rate",
+            lambda X=X: model.predict_proba(X),  # type: ignore[misc]
+            options.pick(10_000, 300),
+        )
+        for form, X in forms.items()
+    ]
+
+
+def _rate(what: str, call: Callable[[], object], calls: int) -> Row:
+    """A row with quantiles of the time of a call, in the fastest of three runs."""
+    runs = []
+    call()
+    for _ in range(3):
+        times = np.empty(calls)
+        for i in range(calls):
+            started = perf_counter()
+            call()
+            times[i] = perf_counter() - started
+        runs.append(times)
+    best = min(runs, key=np.sum)
+    middle, late = np.quantile(best, (0.5, 0.99))
+    rate = calls / best.sum()
+    return Row(
+        what,
+        f"{seconds(middle)}, {seconds(late)}, {rate:,.0f} per second",
+        required=f"at least {REQUIRED_RATE:,} per second",
+        passed=rate >= REQUIRED_RATE,
+    )
 
 
 def _measure(title: str, X: np.ndarray, y: np.ndarray, options: Options) -> list[Row]:

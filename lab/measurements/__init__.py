@@ -35,7 +35,10 @@ from lab.measurements.known_distributions import (
 from lab.measurements.known_networks import network_recovery
 from lab.measurements.learner_variants import learner_seconds, learner_variant
 from lab.measurements.missing_features import missing_feature_accuracy
+from lab.measurements.out_of_core import out_of_core_fit
 from lab.measurements.repeated_passes import duplicate_features, pass_accuracy
+from lab.measurements.rival_scores import rival_scores
+from lab.measurements.rounded_models import rounding_loss
 from lab.measurements.search_accuracy import (
     order_likelihood,
     random_order_accuracy,
@@ -46,6 +49,7 @@ from lab.measurements.seeded_orders import (
     pseudo_tree_errors,
     published_order_errors,
 )
+from lab.measurements.serving_latency import serving_latency
 from lab.measurements.small_samples import small_sample_accuracy
 from lab.measurements.structure_evaluation import (
     decisive_arc,
@@ -104,13 +108,17 @@ MEASUREMENTS: Mapping[str, Callable[..., Numbers]] = MappingProxyType(
             order_scores,
             order_errors,
             order_likelihood,
+            out_of_core_fit,
             random_order_accuracy,
             model_scores,
             pseudo_tree_errors,
+            rival_scores,
             published_order_errors,
+            rounding_loss,
             search_scores,
             search_times,
             semi_supervised,
+            serving_latency,
             setting_errors,
             structure_scores,
             structure_screening,

@@ -47,7 +47,7 @@ def model_scores(
         at least `FEWEST`: not all classifiers can be fitted with fewer.
     """
     X, y = rows_of(data)
-    X = X[[name for name in X if not _useless(X[name])]]
+    X = X[[name for name in X if not is_useless(X[name])]]
     if n_rows is not None:
         X, y = _some(X, y, n_rows)
     folds = StratifiedKFold(n_folds, shuffle=True, random_state=SEED)
@@ -73,7 +73,7 @@ def model_scores(
     }
 
 
-def _useless(column: Any) -> bool:
+def is_useless(column: Any) -> bool:
     """Whether a column has no value, or words that tell samples apart, such as names.
 
     Some classifiers cannot be fitted with such columns.

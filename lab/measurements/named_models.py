@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.impute import SimpleImputer
@@ -113,19 +114,35 @@ def cat_boost() -> Any:
             "CatBoost is not installed; pip install tanager[bench]."
         ) from error
 
-    class OnFrames(CatBoostClassifier):
-        """Names the categorical columns, whose missing values are a category."""
-
-        def fit(self, X: Any, y: Any) -> Any:
-            texts = [name for name in X if X[name].dtype.kind not in "biuf"]
-            return super().fit(_with_texts(X), y, cat_features=texts)
-
-        def predict_proba(self, X: Any) -> Any:
-            return super().predict_proba(_with_texts(X))
-
-    return OnFrames(
-        random_seed=SEED, thread_count=1, verbose=False, allow_writing_files=False
+    return NamedCategories(
+        CatBoostClassifier(
+            random_seed=SEED,
+            thread_count=1,
+            verbose=False,
+            allow_writing_files=False,
+        )
     )
+
+
+class NamedCategories(ClassifierMixin, BaseEstimator):
+    """A classifier that is given the names of columns with text.
+
+    Their missing values are a category.
+    """
+
+    def __init__(self, model: Any) -> None:
+        self.model = model
+
+    def fit(self, X: Any, y: npt.NDArray[Any]) -> NamedCategories:
+        """Fit it; columns that are not numeric are categories."""
+        texts = [name for name in X if X[name].dtype.kind not in "biuf"]
+        self.model.fit(_with_texts(X), y, cat_features=texts)
+        self.classes_ = self.model.classes_
+        return self
+
+    def predict_proba(self, X: Any) -> Any:
+        """Probabilities in the order of `classes_`."""
+        return self.model.predict_proba(_with_texts(X))
 
 
 def _with_texts(X: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from pathlib import Path
 
 import click
@@ -20,15 +21,23 @@ HEAD = ("task", "kills", "finished", "absent", "old", "new", "findings")
 @click.command("crash", short_help="Kill work at random moments, look at its files.")
 @click.argument("names", nargs=-1, metavar="[TASK]...")
 @click.option("--times", default=100, show_default=True, help="Kills of each task.")
+@click.option(
+    "--minutes",
+    default=math.inf,
+    help="Time for the kills of all tasks.",
+)
 @click.option("--seed", default=0, show_default=True, help="Seed of the moments.")
 @click.option("--write", is_flag=True, help=f"Write the counts to {RESULTS.name}.")
-def crash_command(names: tuple[str, ...], times: int, seed: int, write: bool) -> int:
+def crash_command(
+    names: tuple[str, ...], times: int, minutes: float, seed: int, write: bool
+) -> int:
     """Kill work at random moments and look at the files that it leaves.
 
-    Tasks are fit, fit-npz, tune, checkpoint, report, convert and reproduce. Every
-    output must be absent, as before, or whole, and work that is resumed must give the
-    same bits. Then the disk is full or the folder read-only: the files must stay as
-    they were. The exit code is 1 if anything else is found.
+    Tasks are fit, fit-npz, tune, checkpoint, report, convert, reproduce, export-sql,
+    export-c and export-js. Every output must be absent, as before, or whole, and work
+    that is resumed must give the same bits. Then the disk is full or the folder
+    read-only: the files must stay as they were. The exit code is 1 if anything else is
+    found.
     """
     if unknown := sorted(set(names) - set(CRASH_TASKS)):
         raise click.UsageError(
@@ -36,9 +45,10 @@ def crash_command(names: tuple[str, ...], times: int, seed: int, write: bool) ->
             f"{', '.join(CRASH_TASKS)}."
         )
     found = []
+    seconds = 60.0 * minutes / len(names or CRASH_TASKS)
     for name in names or CRASH_TASKS:
         task = CRASH_TASKS[name]
-        found.append(crash(name, task, times=times, seed=seed))
+        found.append(crash(name, task, times=times, seed=seed, most_seconds=seconds))
         say(describe(found[-1]))
         found.append(refuse_writing(f"{name}, cannot write", task))
         say(describe(found[-1]))

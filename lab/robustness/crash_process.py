@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 import os
 import resource
 import signal
@@ -27,6 +28,9 @@ FEW_BYTES = 2000
 """Size at which files of a "full disk" end."""
 
 
+MAX_ATTEMPTS = 4
+"""Runs for each kill: some end before the moment at which they would be killed."""
+
 TRACEBACK = 70
 """Exit status of a process that ended by an error that is not the library's."""
 
@@ -44,8 +48,15 @@ class CrashCounts:
     findings: list[str] = field(default_factory=list)
 
 
-def crash(name: str, task: CrashTask, *, times: int, seed: int) -> CrashCounts:
-    """Kill the work of a task at random moments, and look at what it left.
+def crash(
+    name: str,
+    task: CrashTask,
+    *,
+    times: int,
+    seed: int,
+    most_seconds: float = math.inf,
+) -> CrashCounts:
+    """Kill the work of a task so many times, and look at what it left each time.
 
     At the end the work is done undisturbed: its files must equal those of a run that
     was never disturbed, bit by bit, and nothing else may be left in the folder.
@@ -60,7 +71,10 @@ def crash(name: str, task: CrashTask, *, times: int, seed: int) -> CrashCounts:
         warm_up(task)
         seconds = _run_whole(task, expected, counts)
         new = _read(task, expected)
-        for _ in range(times):
+        end = time.monotonic() + most_seconds
+        for _ in range(MAX_ATTEMPTS * times):
+            if counts.kills == times or time.monotonic() > end:
+                break
             process = _start(lambda: task.run(folder))
             time.sleep(random.uniform(0.0, seconds))
             if _kill(process):

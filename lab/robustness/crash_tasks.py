@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from contextlib import chdir
 from dataclasses import dataclass
@@ -130,6 +131,15 @@ CRASH_TASKS = {
         "gradient descent with a checkpoint", ("model.json",), _run_checkpointed,
         lambda _: None,
     ),
+    "fit-checkpoint": CrashTask(
+        "tanager fit with a checkpoint",
+        ("model.json",),
+        _command(
+            "fit", "data.csv", "-t", "class", "-q", "-m", "NB+ELR", "--encoder",
+            "width", "--checkpoint", "fit.rounds", "-o", "model.json",
+        ),
+        _write_data,
+    ),
     "report": CrashTask(
         "tanager report",
         ("report.html",),
@@ -149,8 +159,19 @@ CRASH_TASKS = {
             "reproduce", "su2008/figure2", "--quick", "-q", "--jobs", "1",
             "--cache", "cache", "--output", "results",
         ),
-        lambda _: None,
+        lambda folder: shutil.rmtree(folder / "cache", ignore_errors=True),
     ),
+    **{
+        f"export-{to}": CrashTask(
+            f"tanager export --to {to}",
+            (f"model.{ending}",),
+            _command(
+                "export", "model.json", "--to", to, "-q", "-o", f"model.{ending}"
+            ),
+            _write_data,
+        )
+        for to, ending in (("sql", "sql"), ("c", "c"), ("js", "mjs"))
+    },
 }  # fmt: skip
 
 

@@ -36,7 +36,7 @@ HEAD = (
     type=click.IntRange(min=0),
     help="Use this input of one KIND alone, in this process, with its traceback.",
 )
-@click.option("--write", is_flag=True, help=f"Write the counts to {RESULTS.name}.")
+@click.option("--write", is_flag=True, help=f"Add the counts to {RESULTS.name}.")
 def fuzz_command(
     kinds: tuple[str, ...],
     minutes: float,
@@ -71,7 +71,8 @@ def fuzz_command(
     click.echo(text := counts_csv(found))
     if write:
         RESULTS.parent.mkdir(parents=True, exist_ok=True)
-        write_text(RESULTS, text)
+        former = RESULTS.read_text("utf-8") if RESULTS.exists() else ""
+        write_text(RESULTS, add_rows(former, text))
     return 1 if any(counts.findings for counts in found) else 0
 
 
@@ -89,6 +90,20 @@ def describe(counts: Counts) -> str:
             f"--seed {counts.seed} --input {index}"
         )
     return "\n".join(lines)
+
+
+def add_rows(former: str, text: str) -> str:
+    """Rows of earlier runs and new ones, sorted; a run of the same seed is replaced."""
+    rows = {
+        (KINDS.index(row["kind"]), int(row["seed"])): row
+        for table in (former, text)
+        for row in csv.DictReader(io.StringIO(table))
+    }
+    buffer = io.StringIO()
+    writer = csv.DictWriter(buffer, HEAD, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows[key] for key in sorted(rows))
+    return buffer.getvalue()
 
 
 def counts_csv(found: list[Counts]) -> str:

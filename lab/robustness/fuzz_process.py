@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import mmap
+import os
 import re
 import resource
 import subprocess
@@ -18,6 +19,7 @@ from pathlib import Path
 from random import Random
 
 from lab.files import write_text
+from lab.runner.limits import limit_memory
 from tanager import TanagerError
 
 MAX_SECONDS = 2.0
@@ -27,7 +29,10 @@ MAX_MEMORY = 2**30
 """Bytes that a process may have more than when it began."""
 
 HANG_SECONDS = 60.0
-"""Time after which a process that is still at the same input is killed."""
+"""Processor time after which a process that is still at the same input is killed."""
+
+WAITS = 10
+"""Times as long it may take on a busy machine, or when it waits without computing."""
 
 SETUP_SECONDS = 900.0
 """The same before its first input, when kernels may have to be compiled."""
@@ -157,14 +162,6 @@ def _peak_megabytes() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def limit_memory(more: int = MAX_MEMORY) -> None:
-    """Let this process allocate so many bytes more than it has now."""
-    statm = Path("/proc/self/statm")
-    if statm.exists():  # elsewhere only the peak is measured
-        size = int(statm.read_text().split()[0]) * resource.getpagesize()
-        resource.setrlimit(resource.RLIMIT_AS, (size + more, size + more))
-
-
 def fuzz(kind: str, seed: int, *, count: int, seconds: float) -> Counts:
     """Use inputs in child processes; a process that dies is a finding.
 
@@ -217,21 +214,32 @@ def fuzz(kind: str, seed: int, *, count: int, seconds: float) -> Counts:
 
 def _wait(child: subprocess.Popen[bytes], place: Path) -> bool:
     """Wait for a process; kill it, and return True, if it stays at one input."""
-    seen, since = b"", time.monotonic()
+    seen, since, used = b"", time.monotonic(), 0.0
     while True:
         try:
             child.wait(timeout=CHECKED_SECONDS)
             return False
         except subprocess.TimeoutExpired:
             now = place.read_bytes()
+        limit = SETUP_SECONDS if now == SETUP else HANG_SECONDS
         if now != seen:
-            seen, since = now, time.monotonic()
-        elif time.monotonic() - since > (
-            SETUP_SECONDS if now == SETUP else HANG_SECONDS
+            seen, since, used = now, time.monotonic(), _processor_seconds(child.pid)
+        elif (
+            _processor_seconds(child.pid) - used > limit
+            or time.monotonic() - since > WAITS * limit
         ):
             child.kill()
             child.wait()
             return True
+
+
+def _processor_seconds(process: int) -> float:
+    """Processor time of a process so far; 0 where the system does not say it."""
+    try:
+        words = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def main(arguments: list[str]) -> None:
@@ -247,7 +255,7 @@ def main(arguments: list[str]) -> None:
 
         # Kernels and libraries are loaded before the memory is limited.
         run_inputs(kind, -1, 0, count=20, seconds=60.0, folder=inside)
-        limit_memory()
+        limit_memory(MAX_MEMORY)
         run_inputs(
             kind,
             int(seed),

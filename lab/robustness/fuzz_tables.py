@@ -56,7 +56,17 @@ PARTS: tuple[Callable[[], Any], ...] = (
     MDLEncoder, EqualWidthEncoder, QuantileEncoder, TableEncoder,
 )  # fmt: skip
 LONG_RUNS = frozenset(
-    {"max_iter", "epochs", "n_estimators", "restarts", "n_restarts", "passes"}
+    {
+        "max_iter",
+        "epochs",
+        "n_estimators",
+        "restarts",
+        "n_restarts",
+        "passes",
+        "n_bags",
+        "tabu",
+        "patience",
+    }
 )
 """Arguments of which a large number is a wish for a long run."""
 

@@ -13,6 +13,9 @@ MAX_CHANGES = 4
 MAX_BYTES = 200_000
 """Length of a changed input."""
 
+MAX_PLACES = 200_000
+"""Values inside a list that is repeated: repetitions of repetitions have no end."""
+
 ODD_NUMBERS = (
     0, 1, -1, 2, 3, 255, 256, 2**31 - 1, 2**31, 2**63, 2**64, 10**30, 10**400,
     0.0, -0.0, 0.5, 1e-320, 1e300, -1e300, 1e308, 0.1, -0.6931471805599453,
@@ -105,7 +108,9 @@ def mutate_json(random: Random, text: str) -> bytes:
             other, name = random.choice(places)
             holder[key] = json.loads(json.dumps(other[name]))
         elif change == 2 and isinstance(holder[key], list):
-            holder[key] *= random.choice((0, 2, 3, 500))
+            times = random.choice((0, 2, 3, 500))
+            if times * sum(1 for _ in _places(holder[key])) <= MAX_PLACES:
+                holder[key] *= times
         elif change == 3 and isinstance(holder[key], dict):
             holder[key][random.choice(ODD_TEXTS)] = odd_value(random)
         elif change == 4 and isinstance(holder, dict):

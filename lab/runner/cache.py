@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -51,6 +51,9 @@ class CellCache:
         the user's folder for such files.
     any_code : bool, default=False
         Also take cells that other versions of the code have measured, the newest one.
+    code : callable or None, default=None
+        The version of the code that measures a cell; None means that of the library
+        and the lab, `code_version`, for all of them.
 
     Examples
     --------
@@ -65,15 +68,20 @@ class CellCache:
     """
 
     def __init__(
-        self, folder: str | os.PathLike[str] | None = None, *, any_code: bool = False
+        self,
+        folder: str | os.PathLike[str] | None = None,
+        *,
+        any_code: bool = False,
+        code: Callable[[Cell], str] | None = None,
     ) -> None:
         self.folder = default_folder() if folder is None else Path(folder)
         self.any_code = any_code
+        self.code_of = code or _version_of_today
 
     def get(self, cell: Cell) -> Record | None:
         """What is known of a cell; None if nothing is, or its file cannot be read."""
         folder = self._folder(cell)
-        record = _read(folder / f"{code_version()}.json")
+        record = _read(folder / f"{self.code_of(cell)}.json")
         if record is None and self.any_code and folder.is_dir():
             files = sorted(folder.glob("*.json"), key=lambda file: file.stat().st_mtime)
             known = [_read(file) for file in reversed(files)]
@@ -116,6 +124,11 @@ class CellCache:
         data = {name: data_version(name) for name in cell.data}
         key = digest([cell.text, data])
         return self.folder / key[:2] / key[2:34]
+
+
+def _version_of_today(cell: Cell) -> str:  # noqa: ARG001
+    """The version of the library and the lab, whatever is measured."""
+    return code_version()
 
 
 def default_folder() -> Path:

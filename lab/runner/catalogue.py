@@ -3,7 +3,8 @@
 ``papers/su2008/paper.toml`` names the paper, lists that several grids share, and its
 tables and figures; the published numbers are CSV files in the same folder. Parameters
 that do not form a grid are ``rows`` of a part: a list, or a CSV file with a column for
-every parameter, in which an empty entry is left to the measurement. Studies of our own
+every parameter, in which an empty entry is left to the measurement. ``@saved`` stands
+for the cells that a command of its own has planned and saved. Studies of our own
 are ``studies/NAME/study.toml``, in the same form. The table ``absent`` lists what
 cannot be reproduced, with the reason.
 """
@@ -12,17 +13,19 @@ from __future__ import annotations
 
 import csv
 import difflib
+import functools
 import json
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from importlib import resources
 from importlib.resources.abc import Traversable
+from pathlib import Path
 from typing import Any
 
 from lab.runner.cell import Value
 from lab.runner.experiment import Experiment, Part
+from lab.runner.results import read
 from tanager import InputError
 
 FILES = {"papers": "paper.toml", "studies": "study.toml"}
@@ -51,7 +54,7 @@ class Paper:
     absent: Mapping[str, str] = field(default_factory=dict)
 
 
-@cache
+@functools.cache
 def paper(name: str) -> Paper:
     """Read what is known of a paper.
 
@@ -67,7 +70,9 @@ def paper(name: str) -> Paper:
     made: dict[str, Experiment] = {}
     for entry in content["experiments"]:
         entry = dict(entry)
-        parts = tuple(_part(one, lists, folder) for one in entry.pop("parts", ()))
+        saved = f"{name}/{entry['name']}.cells.csv"
+        named = {**lists, "saved": functools.partial(_saved_parameters, saved)}
+        parts = tuple(_part(one, named, folder) for one in entry.pop("parts", ()))
         if (other := entry.get("cells_of")) is not None:
             parts = made[other].parts
         published = entry.pop("published", None)
@@ -95,7 +100,7 @@ def studies() -> tuple[str, ...]:
     return tuple(sorted(_collections("studies")))
 
 
-@cache
+@functools.cache
 def _collections(kind: str) -> list[str]:
     """Folders of a kind that have the file which describes them."""
     folder = resources.files("lab") / kind
@@ -175,6 +180,15 @@ def _part(
     )
 
 
+def _saved_parameters(file: str) -> list[dict[str, Value]]:
+    """Parameters of all cells of a file of results, also of those without numbers."""
+    path = Path(str(resources.files("lab") / "results")) / file
+    if not path.is_file():
+        return []  # before the first run
+    saved = read(path)
+    return [dict(cell.parameters) for cell in (*saved.cells, *saved.missing)]
+
+
 def _rows(folder: Traversable, name: str) -> list[dict[str, str]]:
     """Rows of a CSV file, whose comments begin with #."""
     lines = (folder / name).read_text("utf-8").splitlines()
@@ -217,5 +231,6 @@ def _resolve(value: Any, lists: Mapping[str, Any]) -> Any:
 def _listed(value: Any, lists: Mapping[str, Any]) -> Any:
     """A list by its name, after an @; everything else as it is."""
     if isinstance(value, str) and value.startswith("@"):
-        return lists[value[1:]]
+        named = lists[value[1:]]
+        return named() if callable(named) else named
     return value

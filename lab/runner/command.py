@@ -14,12 +14,25 @@ from lab.runner.cache import CellCache, Record
 from lab.runner.catalogue import experiments, find, papers
 from lab.runner.cell import Cell
 from lab.runner.document import page
-from lab.runner.embedded_tables import refresh_tables
+from lab.runner.embedded_tables import refresh_figures, refresh_tables
 from lab.runner.experiment import Experiment
 from lab.runner.output import RESULTS, cells_file, read_saved, text, write_all
 from lab.runner.pool import Outcome, Work, known_numbers
 from lab.runner.results import Results
+from lab.runner.versions import versions
 from lab.views import view_of
+
+CACHE = click.option(
+    "--cache",
+    metavar="FOLDER",
+    help="Folder that keeps measured cells.  [default: TANAGER_CACHE or the user's]",
+)
+ANY_VERSION = click.option(
+    "--any-version",
+    is_flag=True,
+    help="Also use cells that other versions of the code have measured.",
+)
+"""Options of all commands that measure cells."""
 
 QUICK = Path("lab-quick")
 """Default output folder of a quick run."""
@@ -47,16 +60,8 @@ QUICK = Path("lab-quick")
     metavar="N",
     help="Processes; -1 means all cores. Times are always measured in one.",
 )
-@click.option(
-    "--cache",
-    metavar="FOLDER",
-    help="Folder that keeps measured cells.  [default: TANAGER_CACHE or the user's]",
-)
-@click.option(
-    "--any-version",
-    is_flag=True,
-    help="Also use cells that other versions of the code have measured.",
-)
+@CACHE
+@ANY_VERSION
 @click.option(
     "--known",
     is_flag=True,
@@ -131,6 +136,12 @@ def reproduce(
                 continue
             _show(experiment, read_saved(folder, experiment), folder, quiet)
         return 0
+    for experiment in chosen:
+        if experiment.command:
+            raise click.UsageError(
+                f"{experiment.full_name} is measured by `{experiment.command}`; "
+                "--saved shows what is known."
+            )
     make_folder(folder, option="--output")
     kept = CellCache(cache, any_code=any_version)
     work = Work.of(chosen, kept, quick=quick)
@@ -181,9 +192,9 @@ def _show(
         return
     view = view_of(experiment, results)
     click.echo(text(experiment, view) + "\n")
-    codes = [] if cache is None else cache.codes(results.cells)
+    made_by = versions([] if cache is None else cache.codes(results.cells))
     files = write_all(
-        folder, experiment, results, view, measured=cache is not None, codes=codes
+        folder, experiment, results, view, measured=cache is not None, made_by=made_by
     )
     say("Wrote " + ", ".join(map(str, files)) + ".", quiet=quiet)
 
@@ -214,7 +225,7 @@ def _report_missing(outcome: Outcome) -> int:
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
 )
 def tables(pages: tuple[Path, ...]) -> int:
-    """Make the marked tables of Markdown pages again from the saved cells.
+    """Make the marked tables and figures of pages again from the saved results.
 
     A comment in the line before a table marks it: <!-- lab: parameters/copies -->
     """
@@ -224,4 +235,6 @@ def tables(pages: tuple[Path, ...]) -> int:
         if after != before:
             write_text(page_file, after)
             say(f"Wrote {page_file}.")
+        for figure in refresh_figures(page_file):
+            say(f"Wrote {figure}.")
     return 0

@@ -164,7 +164,7 @@ def known(folder: Path, experiment: Experiment) -> Known:
     if cells_file(folder, experiment).is_file():
         saved = read_saved(folder, experiment)
     numbers = dict(saved)
-    results = Results.of(experiment.cells(), numbers)
+    results = Results.of(experiment.cells(), numbers, saved.missing)
     if not len(results):
         results = Results.of(experiment.cells(quick=True), numbers)
     view = view_of(experiment, results) if len(results) else None

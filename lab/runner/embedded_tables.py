@@ -3,6 +3,11 @@
 A page marks a table by a comment in the line before it, which names the experiment:
 
     <!-- lab: parameters/complete -->
+
+A figure, which the site needs in the folder of the page, is marked like this:
+
+    <!-- lab figure: scoreboard/ranks -->
+    ![Average ranks](figures/scoreboard-ranks.svg)
 """
 
 from __future__ import annotations
@@ -10,12 +15,46 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from lab.files import write_bytes
 from lab.runner.catalogue import find
 from lab.runner.document import known
 from lab.runner.output import RESULTS
 from tanager import InputError
 
 MARKED = re.compile(r"(?m)^<!-- lab: (\S+) -->\n\n?((?:^\|.*\n)*)")
+
+
+MARKED_FIGURE = re.compile(r"(?m)^<!-- lab figure: (\S+) -->\n!\[[^\]]*\]\((\S+)\)")
+
+
+def marked_figures(page: str) -> dict[str, str]:
+    r"""Files of marked figures by the names of the experiments.
+
+    Examples
+    --------
+    >>> marked_figures("<!-- lab figure: a/b -->\n![Title](figures/b.svg)\n")
+    {'a/b': 'figures/b.svg'}
+    """
+    return dict(MARKED_FIGURE.findall(page))
+
+
+def refresh_figures(page: Path, folder: Path = RESULTS) -> list[Path]:
+    """Copy the figures that a page marks; those that were not up to date.
+
+    Raises
+    ------
+    InputError
+        If a figure is not drawn.
+    """
+    changed = []
+    for name, file in marked_figures(page.read_text("utf-8")).items():
+        drawn, copy = folder / f"{name}.svg", page.parent / file
+        if not drawn.is_file():
+            raise InputError(f"No figure of {name} is in '{folder}'.")
+        if not copy.is_file() or copy.read_bytes() != drawn.read_bytes():
+            write_bytes(copy, drawn.read_bytes())
+            changed.append(copy)
+    return changed
 
 
 def marked_tables(page: str) -> dict[str, str]:

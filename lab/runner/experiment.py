@@ -88,6 +88,8 @@ class Experiment:
         When the claim holds, does not hold, or is inconclusive.
     chosen : str, default=""
         What was chosen on test samples or by published test scores.
+    command : str, default=""
+        What plans and measures the cells, if that is not ``python -m lab reproduce``.
     """
 
     paper: str
@@ -103,6 +105,7 @@ class Experiment:
     cells_of: str | None = None
     rule: str = ""
     chosen: str = ""
+    command: str = ""
 
     @property
     def full_name(self) -> str:

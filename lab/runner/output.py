@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from io import BytesIO
 from pathlib import Path
 
@@ -10,7 +9,6 @@ from lab.files import make_folder, write_bytes, write_text
 from lab.runner.experiment import Experiment
 from lab.runner.library_calls import calls_text
 from lab.runner.results import Results, read, write
-from lab.runner.versions import versions
 from lab.views import Table, View
 from tanager import InputError
 
@@ -27,7 +25,7 @@ def write_all(
     view: View,
     *,
     measured: bool = True,
-    codes: Collection[str] = (),
+    made_by: str | None = None,
 ) -> list[Path]:
     """Write what is known of an experiment, each file whole or not at all.
 
@@ -44,8 +42,8 @@ def write_all(
     measured : bool, default=True
         Whether the cells come from a run. Those that were read from the folder stay as
         they are, with the versions that measured them.
-    codes : collection of str, default=()
-        The versions of the code that measured the cells; empty means that of today.
+    made_by : str or None, default=None
+        The versions of what measured the cells; None means the code of today.
 
     Returns
     -------
@@ -57,7 +55,7 @@ def write_all(
     files = []
     if measured and experiment.cells_of is None:
         files.append(cells_file(folder, experiment))
-        write(files[-1], results, versions(codes))
+        write(files[-1], results, made_by)
     files.append(own / f"{experiment.name}.csv")
     write_text(files[-1], view.tables[0].csv)
     if view.draw is not None:

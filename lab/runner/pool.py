@@ -71,6 +71,18 @@ def known_numbers(cells: Iterable[Cell], cache: CellCache) -> dict[Cell, Numbers
     return found
 
 
+def known_failures(
+    cells: Iterable[Cell], cache: CellCache, kept: Callable[[Record], bool]
+) -> dict[Cell, str]:
+    """Why cells have failed before, where that is to stand."""
+    records = ((cell, cache.get(cell)) for cell in cells)
+    return {
+        cell: record.error
+        for cell, record in records
+        if record is not None and record.error is not None and kept(record)
+    }
+
+
 def run(
     cells: Sequence[Cell],
     cache: CellCache,
@@ -78,6 +90,7 @@ def run(
     jobs: int = 1,
     report: Report | None = None,
     measure: Measure | None = None,
+    kept: Callable[[Record], bool] | None = None,
 ) -> Outcome:
     """Measure what is not yet known.
 
@@ -96,6 +109,9 @@ def run(
         Called with every cell that was measured or failed.
     measure : callable or None, default=None
         What makes a record of a cell, in another process; None means `measure_cell`.
+    kept : callable or None, default=None
+        Which records of failures stand, so that their cells are not tried again; None
+        means none of them.
 
     Returns
     -------
@@ -104,7 +120,10 @@ def run(
     """
     there, skipped = with_data(cells)
     outcome = Outcome(known_numbers(there, cache), {}, skipped)
-    left = [cell for cell in there if cell not in outcome.numbers]
+    if kept is not None:
+        outcome.failed |= known_failures(there, cache, kept)
+    done = outcome.numbers.keys() | outcome.failed.keys()
+    left = [cell for cell in there if cell not in done]
     if not left:
         return outcome
     cache.check()
@@ -236,7 +255,7 @@ class _Pool:
 def _start_worker() -> None:
     """Use one thread, and leave Ctrl-C to the parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    Thread(target=_exit_with_parent, daemon=True).start()
+    Thread(target=exit_with_parent, daemon=True).start()
     from threadpoolctl import threadpool_limits
 
     # Limits do not reach libraries that are loaded later.
@@ -245,7 +264,7 @@ def _start_worker() -> None:
     threadpool_limits(1)
 
 
-def _exit_with_parent() -> None:
+def exit_with_parent() -> None:
     """End this process when its parent has been killed."""
     parent = multiprocessing.parent_process()
     if parent is not None:

@@ -6,8 +6,9 @@ import csv
 import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,9 @@ from lab.runner.cell import Cell, Numbers, Value
 from lab.runner.versions import versions
 from tanager import InputError
 from tanager.types import FloatArray
+
+MISSING = "not measured because"
+"""Column of the reasons why cells have no numbers."""
 
 DIGITS = 6
 """Significant digits of a number in a file."""
@@ -32,16 +36,25 @@ class Results:
         In the order of the plan.
     numbers : tuple of mappings
         What was measured, one for every cell.
+    missing : mapping from Cell to str
+        Further cells that have no numbers, and why.
     """
 
     cells: tuple[Cell, ...]
     numbers: tuple[Numbers, ...]
+    missing: Mapping[Cell, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, plan: Sequence[Cell], known: Mapping[Cell, Numbers]) -> Results:
-        """Those cells of a plan that are known."""
+    def of(
+        cls,
+        plan: Sequence[Cell],
+        known: Mapping[Cell, Numbers],
+        missing: Mapping[Cell, str] = MappingProxyType({}),
+    ) -> Results:
+        """Those cells of a plan that are known, and of which it is known why not."""
         cells = [cell for cell in plan if cell in known]
-        return cls(tuple(cells), tuple(known[cell] for cell in cells))
+        why = {cell: missing[cell] for cell in plan if cell in missing.keys() - known}
+        return cls(tuple(cells), tuple(known[cell] for cell in cells), why)
 
     def __len__(self) -> int:
         return len(self.cells)
@@ -66,7 +79,14 @@ class Results:
             for cell, numbers in self
             if all(_is(cell, name, value) for name, value in parameters.items())
         ]
-        return Results(tuple(cell for cell, _ in kept), tuple(n for _, n in kept))
+        missing = {
+            cell: why
+            for cell, why in self.missing.items()
+            if all(_is(cell, name, value) for name, value in parameters.items())
+        }
+        return Results(
+            tuple(cell for cell, _ in kept), tuple(n for _, n in kept), missing
+        )
 
     def values(self, name: str) -> FloatArray:
         """One of the numbers of all cells, series one after the other."""
@@ -96,6 +116,8 @@ def _is(cell: Cell, name: str, value: Value) -> bool:
 def write(path: Path, results: Results, made_by: str | None = None) -> None:
     """Write cells as CSV, a row each; series with blanks between the numbers.
 
+    Cells without numbers come last, with the reason in the column `MISSING`.
+
     Parameters
     ----------
     path : Path
@@ -105,19 +127,23 @@ def write(path: Path, results: Results, made_by: str | None = None) -> None:
     made_by : str or None, default=None
         What measured the cells, for the first line; None means the code of today.
     """
-    parameters = _names(cell.parameters for cell in results.cells)
+    planned = (*results.cells, *results.missing)
+    parameters = _names(cell.parameters for cell in planned)
     numbers = _names(results.numbers)
     text = io.StringIO()
     text.write(f"# {made_by or versions()}\n")
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["measurement", *parameters, *(f"= {name}" for name in numbers)])
-    for cell, found in results:
+    head = ["measurement", *parameters, *(f"= {name}" for name in numbers)]
+    writer.writerow([*head, *([MISSING] if results.missing else [])])
+    every = [*results, *((cell, {}) for cell in results.missing)]
+    for cell, found in every:
         known = [
             json.dumps(cell.parameters[name]) if name in cell.parameters else ""
             for name in parameters
         ]
         shown = [_shown(found[name]) if name in found else "" for name in numbers]
-        writer.writerow([cell.measurement, *known, *shown])
+        why = [results.missing.get(cell, "")] if results.missing else []
+        writer.writerow([cell.measurement, *known, *shown, *why])
     write_text(path, text.getvalue())
 
 
@@ -132,15 +158,18 @@ def read(path: Path) -> Results:
     try:
         lines = path.read_text("utf-8").splitlines()
         rows = csv.DictReader(line for line in lines if line[:1] != "#")
-        cells, numbers = [], []
+        cells, numbers, missing = [], [], {}
         for row in rows:
             measurement = row.pop("measurement")
-            cells.append(
-                Cell(
-                    measurement,
-                    {k: json.loads(v) for k, v in row.items() if k[:2] != "= " and v},
-                )
+            why = row.pop(MISSING, "")
+            cell = Cell(
+                measurement,
+                {k: json.loads(v) for k, v in row.items() if k[:2] != "= " and v},
             )
+            if why:
+                missing[cell] = why
+                continue
+            cells.append(cell)
             numbers.append(
                 {k[2:]: _read(v) for k, v in row.items() if k[:2] == "= " and v}
             )
@@ -154,7 +183,7 @@ def read(path: Path) -> Results:
             f"'{path}' is not a file of cells ({error}); remove it and run `python -m "
             "lab reproduce` again."
         ) from error
-    return Results(tuple(cells), tuple(numbers))
+    return Results(tuple(cells), tuple(numbers), missing)
 
 
 def _names(mappings: Any) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 from collections.abc import Collection
 from functools import cache
@@ -10,6 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import tanager
+from lab.data_folder import VARIABLE, data_folder, table_names, table_version
 from tanager import InputError, datasets
 
 PACKAGES = ("numpy", "numba", "scipy", "scikit-learn")
@@ -53,6 +55,8 @@ def data_version(name: str) -> str:
     InputError
         If the dataset is not known, or its file is not there or damaged.
     """
+    if name in _own_tables():
+        return table_version(name)
     entry = datasets.info(name)
     if entry.file is None:
         return f"{entry.name} of {entry.sources[0]}"
@@ -62,6 +66,14 @@ def data_version(name: str) -> str:
         if "generator" in entry.sources:
             return f"{entry.name} of generator"
         raise
+
+
+@cache
+def _own_tables() -> frozenset[str]:
+    """Tables of the data folder that the catalogue does not list."""
+    if not os.environ.get(VARIABLE):
+        return frozenset()
+    return frozenset(table_names(data_folder())).difference(datasets.names(kind=None))
 
 
 LISTED = 4

@@ -9,6 +9,7 @@ from lab.runner.experiment import Experiment
 from lab.runner.results import Results
 from lab.views.accuracy_gain import accuracy_gain
 from lab.views.arc_recovery import arc_recovery
+from lab.views.cluster_projection import cluster_projection
 from lab.views.crosstab import crosstab
 from lab.views.early_stopping import early_stopping
 from lab.views.error_curves import error_curves
@@ -27,6 +28,15 @@ from lab.views.paired_scores import paired_scores
 from lab.views.pooled_accuracy import pooled_accuracy
 from lab.views.published_scores import published_scores
 from lab.views.random_order_accuracy import random_order_accuracy
+from lab.views.scoreboard import (
+    scoreboard_averages,
+    scoreboard_costs,
+    scoreboard_coverage,
+    scoreboard_pairs,
+    scoreboard_ranks,
+    scoreboard_tables,
+)
+from lab.views.scoreboard_claims import scoreboard_claims
 from lab.views.search_times import search_times
 from lab.views.significance import significance
 from lab.views.support_vector_machines import svm_accuracy, svm_size
@@ -67,11 +77,19 @@ VIEWS: Mapping[str, ViewFunction] = MappingProxyType(
             interpretations,
             hypotheses,
             arc_recovery,
+            scoreboard_averages,
+            scoreboard_claims,
+            scoreboard_costs,
+            scoreboard_coverage,
+            scoreboard_pairs,
+            scoreboard_ranks,
+            scoreboard_tables,
             search_times,
             error_scatter,
             significance,
             learning_curves,
             fit_times,
+            cluster_projection,
             win_counts,
             order_free_gain,
         )

@@ -6,10 +6,10 @@ Everything public is listed in ``__all__`` and imported on first use, so that
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tanager._version import __version__
+from tanager.utils.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from tanager import compare as compare
@@ -77,39 +77,6 @@ if TYPE_CHECKING:
         SuperParent,
     )
 
-_MEMBERS = {
-    "tanager.classifiers": (
-        "BayesNetClassifier", "BoostedClassifier", "NaiveBayesClassifier",
-        "TANClassifier", "load", "save", "tuning_resource", "tuning_space",
-    ),
-    "tanager.classifiers.evaluation": ("evaluate",),
-    "tanager.classifiers.evaluation_result": ("EvaluationResult",),
-    "tanager.classifiers.tuning": ("tune",),
-    "tanager.classifiers.tuning_result": ("TuningResult",),
-    "tanager.encoding": (
-        "EqualWidthEncoder", "FeatureContrasts", "MDLEncoder", "QuantileEncoder",
-        "TableDescription", "TableEncoder", "describe",
-    ),
-    "tanager.errors": (
-        "CapabilityError", "DataWarning", "FileFormatError", "InputError",
-        "TableSizeError", "TanagerError",
-    ),
-    "tanager.io": ("Batches",),
-    "tanager.model": ("Schema", "Structure", "Variable"),
-    "tanager.network": ("LogLinearNetwork", "Network"),
-    "tanager.parameters": (
-        "APN", "DFE", "ELR", "EM", "ConditionalLikelihood", "Frequency", "KeepTables",
-        "LossMinimizer",
-    ),
-    "tanager.registry": ("names",),
-    "tanager.structure": (
-        "KDB", "ChowLiu", "ConstraintBased", "Constraints", "FactorSearch", "Fixed",
-        "GreedyKTree", "GumbelTree", "HillClimbing", "NaiveBayes", "OrderBased",
-        "RandomTree", "ResidualTree", "SuperParent",
-    ),
-}  # fmt: skip
-_HOME = {name: module for module, names in _MEMBERS.items() for name in names}
-
 __all__ = [
     "APN", "DFE", "ELR", "EM", "KDB", "Batches", "BayesNetClassifier",
     "BoostedClassifier", "CapabilityError", "ChowLiu", "ConditionalLikelihood",
@@ -125,17 +92,38 @@ __all__ = [
     "tune", "tuning_resource", "tuning_space",
 ]  # fmt: skip
 
-
-def __getattr__(name: str) -> Any:
-    """Import a public name on first use (PEP 562)."""
-    if name in ("compare", "datasets", "explain"):
-        return import_module(f"tanager.{name}")
-    if name in _HOME:
-        value = getattr(import_module(_HOME[name]), name)
-        globals()[name] = value
-        return value
-    raise AttributeError(f"module 'tanager' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        ".classifiers": (
+            "BayesNetClassifier", "BoostedClassifier", "NaiveBayesClassifier",
+            "TANClassifier", "load", "save", "tuning_resource", "tuning_space",
+        ),
+        ".classifiers.evaluation": ("evaluate",),
+        ".classifiers.evaluation_result": ("EvaluationResult",),
+        ".classifiers.tuning": ("tune",),
+        ".classifiers.tuning_result": ("TuningResult",),
+        ".encoding": (
+            "EqualWidthEncoder", "FeatureContrasts", "MDLEncoder", "QuantileEncoder",
+            "TableDescription", "TableEncoder", "describe",
+        ),
+        ".errors": (
+            "CapabilityError", "DataWarning", "FileFormatError", "InputError",
+            "TableSizeError", "TanagerError",
+        ),
+        ".io": ("Batches",),
+        ".model": ("Schema", "Structure", "Variable"),
+        ".network": ("LogLinearNetwork", "Network"),
+        ".parameters": (
+            "APN", "DFE", "ELR", "EM", "ConditionalLikelihood", "Frequency",
+            "KeepTables", "LossMinimizer",
+        ),
+        ".registry": ("names",),
+        ".structure": (
+            "KDB", "ChowLiu", "ConstraintBased", "Constraints", "FactorSearch", "Fixed",
+            "GreedyKTree", "GumbelTree", "HillClimbing", "NaiveBayes", "OrderBased",
+            "RandomTree", "ResidualTree", "SuperParent",
+        ),
+    },
+    modules=("compare", "datasets", "explain"),
+)  # fmt: skip

@@ -48,6 +48,10 @@ class PartitionError(TanagerError, RuntimeError):
     """A part of distributed data, or the cluster that holds it, has failed."""
 
 
+class TimeLimitError(TanagerError, TimeoutError):
+    """`max_seconds` ended a fit before there was any model."""
+
+
 class FileFormatError(TanagerError, ValueError):
     """A file is damaged, hostile or of an unknown kind."""
 

@@ -1,3 +1,4 @@
+import re
 import subprocess
 from pathlib import Path
 
@@ -20,6 +21,8 @@ def test_the_demonstration(tanager, tmp_path):
         assert 0.7 < hidden < accuracy
         assert 0 < loss < hidden_loss
         assert seconds >= 0
+    assert "│ flipper_length_mm │" in text
+    assert re.search(r"^ *5\.\d │.*⠉", text, flags=re.MULTILINE)
     assert "Penguin 160, a Chinstrap" in text
     assert "The same without bill_length_mm" in text
     folder = tmp_path / "out"

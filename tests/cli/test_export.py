@@ -4,7 +4,7 @@ import csv
 
 import pytest
 
-from tanager import BayesNetClassifier, datasets
+from tanager import BayesNetClassifier, BoostedClassifier, datasets
 
 
 @pytest.fixture(scope="module")
@@ -49,8 +49,9 @@ def test_the_loss_of_accuracy_is_printed(done, model_file, tmp_path):
         "export", model_file, data, "--to", "c", "--bits", "8", "-o", output
     )  # fmt: skip
     assert result.exit_code == 0
-    assert "% with 8 bits" in result.stderr
-    assert "% without rounding" in result.stderr
+    assert "bytes of tables; accuracy 9" in result.stderr
+    assert "% of the file, 9" in result.stderr
+    assert "% of the model, on 150 samples" in result.stderr
 
 
 def test_points_are_numbers(done, model_file, tmp_path):
@@ -73,3 +74,60 @@ def test_bad_input(tanager, model_file, tmp_path):
     assert "Unknown dialect 'oracle'" in result.stderr
     result = tanager("export", str(model_file), "x.csv", "--to", "js", "-o", output)
     assert "only used with --to c" in result.stderr
+
+
+def test_factors_that_fit(done, model_file, tmp_path):
+    iris = datasets.load("iris")
+    model = tmp_path / "factors.json"
+    BayesNetClassifier().fit(iris.X, iris.y).save(model)
+    output = tmp_path / "model.c"
+    result = done(
+        "export", model, "--to", "c", "--bits", "8", "--max-bytes", "300",
+        "-o", output,
+    )  # fmt: skip
+    assert result.exit_code == 0
+    n_bytes = int(result.stderr.split(" bytes of tables")[0].rsplit(" ", 1)[-1])
+    assert n_bytes <= 300
+    assert " of tables with " in result.stderr
+
+
+def test_points_of_a_scale(done, model_file, tmp_path):
+    output = tmp_path / "points.csv"
+    options = ["--base-points", "0", "--base-odds", "1", "--points-to-double", "10"]
+    columns = []
+    for label in ("True", "False"):
+        result = done(
+            "export", model_file, "--to", "points", *options, "--decimals", "0",
+            "--label", label, "-o", output,
+        )  # fmt: skip
+        assert f"0 are odds of 1 for {label}, 10 more double them" in result.stderr
+        rows = csv.DictReader(output.read_text().splitlines())
+        columns.append([int(row["points"]) for row in rows])
+    assert columns[0] == [-points for points in columns[1]]
+
+
+def test_contributions(done, model_file, tmp_path):
+    onnx = pytest.importorskip("onnx")
+    output = tmp_path / "model.onnx"
+    done("export", model_file, "--to", "onnx", "--contributions", "-o", output)
+    names = [out.name for out in onnx.load(output).graph.output]
+    assert names == ["label", "probabilities", "contributions"]
+
+
+@pytest.mark.parametrize("language", ["sql", "onnx", "c", "js", "points"])
+def test_ensembles_are_refused(tanager, model_file, tmp_path, language):
+    iris = datasets.load("iris")
+    path = tmp_path / "ensemble.json"
+    BoostedClassifier(n_estimators=2).fit(iris.X, iris.y).save(path)
+    result = tanager("export", path, "--to", language, "-o", tmp_path / "out")
+    assert result.exit_code == 1
+    assert "several networks" in result.stderr
+
+
+def test_an_unknown_dialect(tanager, model_file, tmp_path):
+    result = tanager(
+        "export", model_file, "--to", "sql", "--dialect", "mysql", "-o", tmp_path / "q"
+    )
+    assert result.exit_code == 1
+    assert "Unknown dialect 'mysql'" in result.stderr
+    assert not (tmp_path / "q").exists()

@@ -86,6 +86,42 @@ def test_columns_can_be_dropped(done, failed, tmp_path):
     assert done(*evaluate, "--drop", "x").stderr == ""
 
 
+def test_columns_can_be_copied_to_the_output(done, failed, tmp_path):
+    days = [f"2024-{i % 12 + 1:02d}-05" for i in range(60)]
+    rows = [f"{i:04d},{days[i]},{i % 7 or ''},{'pq'[i % 2]}" for i in range(60)]
+    text = "\n".join(["key,when,x,y", *rows])
+    (tmp_path / "d.csv").write_text(text + "\n")
+    done("fit", "d.csv", "-t", "y", "--drop", "key", "-m", "NB+FE", "-o", "m.json")
+    keep = [part for name in ("key", "x", "when", "y") for part in ("--keep", name)]
+    lines = done("predict", "m.json", "d.csv", *keep).stdout.splitlines()
+    assert lines[0] == "key,x,when,y,prediction,P(p),P(q)"
+    assert lines[1].startswith("0000,,2024-01-05,p,")
+    assert lines[60].startswith("0059,3,2024-12-05,q,")
+    assert "Unknown column to keep 'keys'" in failed(
+        "predict", "m.json", "d.csv", "--keep", "keys", "-q"
+    )
+
+
+def test_parts_of_dates(done, failed, tmp_path):
+    (tmp_path / "d.csv").write_bytes(FILES["iso dates"].content)
+    parts = ["--date-parts", "weekday,month"]
+    found = done("describe", "d.csv", "--target", "y", *parts).stdout
+    assert roles_in(found)["x (weekday)"] == "categorical"
+    for name in ("auto", "TAN-CMI-ML"):
+        done("fit", "d.csv", "-t", "y", "-m", name, *parts, "-o", "m.json")
+        network = tanager.load("m.json").network_
+        assert network.schema.names == ("signal", "x", "x (weekday)", "x (month)", "y")
+        lines = done("predict", "m.json", "d.csv").stdout.splitlines()
+        assert [line[0] for line in lines[1:]] == list("pq" * 30)
+    assert "Unknown part of dates 'week'" in failed(
+        "fit", "d.csv", "-t", "y", "--date-parts", "week", "-o", "m.json"
+    )
+    (tmp_path / "t.csv").write_bytes(FILES["names of customers"].content)
+    assert "needs a column of dates" in failed(
+        "fit", "t.csv", "-t", "y", "--date-parts", "hour", "-o", "m.json", "-q"
+    )
+
+
 def test_an_identifier_can_be_kept(done, tmp_path):
     (tmp_path / "d.csv").write_bytes(FILES["names of customers"].content)
     fit = ["fit", "d.csv", "-t", "y", "-m", "NB+FE", "-o", "m.json"]

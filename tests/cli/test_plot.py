@@ -64,7 +64,8 @@ def test_members_of_a_boosted_model(model, tmp_path):
         (["-o", "network.png", "--effects", "3"], "--effects goes with a network"),
         (["-o", "no/network.svg"], "does not exist"),
         (["-o", "a.svg", "--feature", "petal"], "Unknown variable 'petal'"),
-        ([], "Missing option '-o'"),
+        (["--kind", "importance"], "--kind importance needs a file: --output"),
+        (["--feature", "petal"], "Unknown variable 'petal'"),
     ],
 )
 def test_errors(model, tmp_path, monkeypatch, arguments, message):
@@ -117,3 +118,12 @@ def test_kinds_that_cannot_be_drawn(model, tmp_path, arguments, words):
     assert result.exit_code != 0
     assert words in f"{result.output} {result.exception}"
     assert not output.exists()
+
+
+def test_pictures_in_the_terminal(model, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    network = run(model / "factors.json").output
+    assert " petal width (cm) " in network
+    curve = run(model / "factors.json", "--feature", "petal width (cm)").output
+    assert curve.startswith("petal width (cm): log weight\n")
+    assert list(tmp_path.iterdir()) == []

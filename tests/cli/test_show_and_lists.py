@@ -9,10 +9,11 @@ import pytest
 from tanager import BayesNetClassifier, TableEncoder, names
 from tanager.cli._cpt_text import probability_text
 from tanager.cli._show import summary
-from tanager.cli._terminal import Progress, list_text
+from tanager.cli._terminal import list_text, watch_work
 from tanager.io import read_model, write_model
 from tanager.network import Network
 from tanager.network.named_table import ProbabilityTable
+from tanager.utils.progress import keep_best
 
 
 @pytest.fixture
@@ -276,28 +277,27 @@ def test_a_set_with_columns_and_a_split(done):
 
 def test_progress_on_a_terminal_cleans_up(capsys, monkeypatch):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    with Progress() as progress:
-        progress.report(1, 2, "a long name")
-        progress.report(2, 2, "short")
-    text = capsys.readouterr().err
-    assert text.split("\r")[1].startswith("[1/2] a long name (0 s)")
-    assert text.split("\r")[2].startswith("[2/2] short (0 s)      ")
-    assert text.endswith(" \r")
+    with watch_work("test", quiet=False, progress=False) as shown:
+        shown.announce(1, 2, "a long name")
+        shown.announce(2, 2, "short")
+    drawn = capsys.readouterr().err.split("\r\033[K")
+    assert [text for text in drawn if text] == [
+        "[1/2] a long name (0 s)",
+        "[2/2] short (0 s)",
+    ]
+    assert drawn[-1] == ""
 
 
 @pytest.mark.usefixtures("ctrl_c_as_usual")
-@pytest.mark.parametrize("further_steps", [0, 1])
-def test_ctrl_c_ends_work_in_steps(further_steps):
+def test_ctrl_c_ends_work_in_steps():
     before = signal.getsignal(signal.SIGINT)
     reached = []
 
     def work():
-        with Progress(show=False) as progress:
-            with pytest.raises(KeyboardInterrupt):
+        with watch_work("test", quiet=True, progress=False):
+            with keep_best("learner", lambda: "1 step"):
                 signal.raise_signal(signal.SIGINT)
-            for _ in range(further_steps):
-                progress.report(1, 2, "what follows")
-                reached.append("not reached")
+            reached.append("not reached")
 
     with pytest.raises(KeyboardInterrupt):
         work()

@@ -5,13 +5,15 @@ import re
 import pytest
 
 from lab.runner import find
-from lab.runner.embedded_tables import marked_tables, table_of
+from lab.runner.embedded_tables import marked_figures, marked_tables, table_of
 from lab.runner.output import RESULTS, read_saved
 from tanager.registry import parse
 from tests.docs.pages import DOCS
 
 NOTES = DOCS.parent / "lab" / "papers" / "roth2020" / "NOTES.md"
-NAMES = ("parameter-benchmarks", "structure-benchmarks", "missing-values")
+NAMES = (
+    "parameter-benchmarks", "structure-benchmarks", "missing-values", "scoreboard",
+)  # fmt: skip
 PAGES = (*(DOCS / f"{name}.md" for name in NAMES), NOTES)
 TABLES = [
     pytest.param(page, name, id=f"{page.stem}-{name}")
@@ -37,6 +39,15 @@ def test_tables_are_up_to_date(page, name):
     assert marked_tables(page.read_text("utf-8"))[name] == table_of(name), (
         f"run `python -m lab tables {page.relative_to(DOCS.parent)}`"
     )
+
+
+def test_figures_are_up_to_date():
+    page = DOCS / "scoreboard.md"
+    figures = marked_figures(page.read_text("utf-8"))
+    assert len(figures) >= 3
+    for name, file in figures.items():
+        drawn = (RESULTS / f"{name}.svg").read_bytes()
+        assert (DOCS / file).read_bytes() == drawn, "run `python -m lab tables`"
 
 
 def test_errors_of_the_page_on_gradients():

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tanager import BayesNetClassifier
+from tanager import BayesNetClassifier, DataWarning, Network
 
 N_TRAIN, N_TEST = 1500, 800
 
@@ -87,6 +87,48 @@ def expected_rows(model, samples, *, complete):
         places = [names.index(v.name) for v in terms.features]
         known = ~np.isnan(terms.scores(model.encode(samples)[:, places])).any(axis=1)
     return model.predict_proba(samples), known
+
+
+@pytest.fixture(scope="session")
+def messy():
+    """Samples with an identifier, a constant column and names of other languages."""
+    rng = np.random.default_rng(4)
+    names = ("label", "probabilities", "classes", "tanager_c0", "cell_0", "int")
+    X = pd.DataFrame({name: rng.normal(size=600) for name in names})
+    X = X.assign(constructor=X["int"] + rng.normal(size=600), __proto__=X["label"])
+    X["constant"] = "k"
+    X["customer_id"] = [f"c{i:06d}" for i in range(600)]
+    return X, np.where(X["label"] + X["int"] > 0, "Yes", "yes")
+
+
+@pytest.fixture(scope="session")
+def messy_models(messy):
+    found = {}
+    for kind in ("factors", "nb", "tree"):
+        with pytest.warns(DataWarning, match="customer_id"):
+            found[kind] = BayesNetClassifier(**KINDS[kind]).fit(*messy)
+    return found
+
+
+@pytest.fixture(scope="session")
+def many_states():
+    """A model of a feature with 10^5 states, and samples of them and of others."""
+    n_states = 100_000
+    rng = np.random.default_rng(5)
+    cpts = rng.dirichlet(np.full(n_states, 5.0), size=2)
+    states = [f"s{i}" for i in range(n_states)]
+    network = Network.build(
+        {"code": states, "size": ["u", "v"], "class": ["no", "yes"]},
+        {
+            "class": [0.4, 0.6],
+            "code": (["class"], cpts.tolist()),
+            "size": (["class"], [[0.3, 0.7], [0.6, 0.4]]),
+        },
+        target="class",
+    )
+    codes = [states[i] for i in rng.integers(0, n_states, 1997)] + ["other", None, ""]
+    X = pd.DataFrame({"code": codes, "size": rng.choice(["u", "v"], 2000)})
+    return BayesNetClassifier.from_network(network), X
 
 
 every_model = pytest.mark.parametrize(

@@ -16,9 +16,11 @@ def test_points_add_up_to_the_odds(models, train, kind):
     sample = train.iloc[[400]]
     points = table.base
     explanation = model.explain(sample, by="factor")
-    assert explanation.values.shape[1] == len(set(table.features))
     weights = explanation.values[0, :, 0] * 20 / log(2)
-    for names, weight in zip(dict.fromkeys(table.features), weights, strict=True):
+    unlisted = set(explanation.terms) - set(table.features)
+    assert not any(weights[explanation.terms.index(names)] for names in unlisted)
+    for names in dict.fromkeys(table.features):
+        weight = weights[explanation.terms.index(names)]
         own = [
             p for n, p in zip(table.features, table.points, strict=True) if n == names
         ]
@@ -62,3 +64,19 @@ def test_bad_arguments(models):
         to_rating_table(network, label="absent")
     with pytest.raises(InputError, match="above 0"):
         to_rating_table(network, base_odds=0)
+
+
+def test_a_row_for_every_state(many_states):
+    table = many_states[0].to_rating_table()
+    assert len(table.points) == 100_001 + 3
+
+
+def test_rounded_points(models):
+    network = models["nb", 2].network_
+    exact = np.array(to_rating_table(network).points)
+    whole = to_rating_table(network, decimals=0)
+    assert all(type(p) is int for p in (whole.base, *whole.points))
+    assert np.abs(exact - whole.points).max() <= 0.5
+    tenths = to_rating_table(network, decimals=1).points
+    assert np.abs(exact - tenths).max() <= 0.05 + 1e-12
+    assert not np.signbit(np.array(tenths)[np.equal(tenths, 0.0)]).any()

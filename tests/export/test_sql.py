@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tanager import CapabilityError, InputError
+from tanager import BayesNetClassifier, CapabilityError, InputError
 from tanager.export.sql_dialect import DIALECTS
 from tests.export.conftest import NEEDS_COMPLETE, every_model, expected_rows
 
@@ -57,14 +57,38 @@ def test_probabilities(models, samples, kind, n_classes, dialect):
     assert (predicted == model.predict(samples)[known]).all()
 
 
-def test_a_hundred_thousand_rows_in_duckdb(models, samples):
+@pytest.mark.parametrize("dialect", list(RUNNERS))
+def test_a_hundred_thousand_rows(models, samples, dialect):
     model = models["factors", 3]
-    many = with_keys(samples.sample(100_000, replace=True, random_state=0))
-    query = model.to_sql(keep=["id"])
-    found = run_duckdb(query, many.assign(id=np.arange(len(many)))).sort_values("id")
-    expected = model.predict_proba(many.drop(columns="id"))
+    many = samples.sample(100_000, replace=True, random_state=0)
+    query = model.to_sql(keep=["id"], dialect=dialect)
+    rows = many.assign(id=np.arange(len(many)))
+    found = RUNNERS[dialect](query, rows).sort_values("id")
+    expected = model.predict_proba(many)
     columns = [f"P({label})" for label in model.classes_]
     np.testing.assert_allclose(found[columns].to_numpy(), expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("dialect", list(RUNNERS))
+@pytest.mark.parametrize("kind", ["factors", "nb", "tree"])
+def test_columns_that_are_left_out(messy, messy_models, dialect, kind):
+    """Text in a column that the model leaves out is not read as a number."""
+    model, X = messy_models[kind], messy[0]
+    query = model.to_sql(dialect=dialect, keep=["customer_id"])
+    found = RUNNERS[dialect](query, X).sort_values("customer_id")
+    # The database does not tell these classes apart by the case of their names.
+    assert list(found)[2:] == ["P(Yes)", "P(yes)_"]
+    expected = model.predict_proba(X)
+    np.testing.assert_allclose(found.to_numpy()[:, 2:].astype(float), expected)
+
+
+def test_more_classes_than_arguments_of_a_function():
+    labels = np.arange(1200) % 150
+    X = pd.DataFrame({"a": labels % 15, "b": labels // 15}).astype(str)
+    model = BayesNetClassifier(structure="nb", parameters="fe").fit(X, labels)
+    found = run_sqlite(model.to_sql(dialect="sqlite"), X)
+    expected = model.predict_proba(X)
+    np.testing.assert_allclose(found.iloc[:, 1:].to_numpy(), expected, atol=1e-9)
 
 
 @pytest.mark.parametrize("dialect", list(RUNNERS))
@@ -122,3 +146,45 @@ def test_bad_arguments(models):
 def test_a_nul_character_is_refused(samples):
     with pytest.raises(InputError, match="NUL"):
         DIALECTS["sqlite"].literal("a\0b")
+
+
+@pytest.mark.parametrize("dialect", list(DIALECTS))
+def test_names_that_a_database_does_not_tell_apart(dialect):
+    X = {"A": ["u", "v"] * 20, "a": ["u", "u", "v", "v"] * 10}
+    y = [0, 1, 1, 1] * 10
+    model = BayesNetClassifier(structure="nb", parameters="fe").fit(X, y)
+    if dialect == "postgres":
+        assert '"A"' in model.to_sql(dialect=dialect)
+        return
+    with pytest.raises(CapabilityError, match=r"'A' and 'a'.*ignores case"):
+        model.to_sql(dialect=dialect)
+
+
+def test_names_of_results_in_bigquery():
+    X = {"x": ["u", "v"] * 20}
+    y = ["no; --", "no!!--"] * 20
+    model = BayesNetClassifier(structure="nb", parameters="fe").fit(X, y)
+    lines = model.to_sql(dialect="bigquery").splitlines()
+    ends = [line.rsplit(" AS ", 1)[-1].rstrip(",") for line in lines[-4:-1]]
+    assert ends == ["`prediction`", "`P_no____`", "`P_no_____`"]
+
+
+def test_limits_of_databases():
+    rng = np.random.default_rng(0)
+    labels = np.arange(40) % 2
+    values = np.where(rng.random((40, 2100)) < 0.2, "u", labels[:, None].astype(str))
+    X = pd.DataFrame(values, columns=[f"f{j}" for j in range(2100)])
+    model = BayesNetClassifier(structure="nb", parameters="fe").fit(X, labels)
+    for dialect in ("sqlite", "postgres"):
+        with pytest.raises(CapabilityError, match=r"2,1\d\d columns.*takes.*duckdb"):
+            model.to_sql(dialect=dialect)
+    assert model.to_sql(dialect="duckdb")
+
+
+def test_many_states_fit_into_duckdb_but_not_into_bigquery(many_states):
+    model, X = many_states
+    found = run_duckdb(model.to_sql(keep=["id"]), with_keys(X)).sort_values("id")
+    expected = model.predict_proba(X)
+    np.testing.assert_allclose(found.iloc[:, 2:].to_numpy(), expected, atol=1e-9)
+    with pytest.raises(CapabilityError, match=r"has \d,\d+,\d+ characters.*1,000,000"):
+        model.to_sql(dialect="bigquery")

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from lab.__main__ import cli
 from lab.robustness import fuzz_files, fuzz_process
-from lab.robustness.fuzz_command import KINDS, counts_csv, describe
+from lab.robustness.fuzz_command import HEAD, KINDS, add_rows, counts_csv, describe
 from lab.robustness.fuzz_files import FILE_KINDS, FileKind
 from lab.robustness.fuzz_process import Counts, fuzz, run_inputs
 from lab.robustness.fuzz_tables import TABLE_KINDS
@@ -85,6 +85,16 @@ def test_counts_add():
     one.add(Counts("csv", 0, 2, 1, 0, 0.1, 9.0, {"slow": [11, 1]}))
     assert one == Counts("csv", 0, 12, 5, 5, 0.5, 9.0, {"slow": [3, 2]})
     assert counts_csv([one]).splitlines()[1] == "csv,0,12,5,5,2,0.500,9"
+
+
+def test_results_of_runs_are_gathered():
+    head = ",".join(HEAD)
+    former = f"{head}\ncsv,1,10,5,5,0,0.1,1\nbif,2,7,7,0,0,0.1,1\n"
+    new = f"{head}\ncsv,1,12,6,6,0,0.1,1\ncsv,0,3,3,0,0,0.1,1\n"
+    assert add_rows(former, new).splitlines() == [
+        head, "bif,2,7,7,0,0,0.1,1", "csv,0,3,3,0,0,0.1,1", "csv,1,12,6,6,0,0.1,1",
+    ]  # fmt: skip
+    assert add_rows("", former) == add_rows(former, former)
 
 
 def test_unknown_kinds_and_single_inputs():

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from time import perf_counter
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.exceptions import ConvergenceWarning
 
 from tanager.loglinear.certified_objective import FactorObjective
+from tanager.utils import progress
+from tanager.utils.progress import watch
 from tests.loglinear.factor_makers import (
     make_codes,
     make_factor,
@@ -45,7 +46,7 @@ def make_problem(random, n_classes, *, keys=KEYS, strength=0.3, n_samples=150, *
 
 
 def objective_of(fit):
-    return FactorObjective(fit.samples, fit.log_prior, fit.terms)
+    return FactorObjective(fit._loss(), fit.terms)
 
 
 @settings(max_examples=25)
@@ -53,7 +54,7 @@ def objective_of(fit):
 def test_value_gradient_and_products_equal_the_formulas(random, n_classes):
     fit, slow = make_problem(random, n_classes)
     fast = objective_of(fit)
-    w, d = random.normal(size=(2, fast.n_cells, fast.n_columns))
+    w, d = random.normal(size=(2, fast.n_cells, fit.samples.n_columns))
     value, gradient, multiply_hessian = fast.evaluate(w)
     assert_close(value, slow.value(w.ravel()))
     assert_close(gradient.ravel(), slow.gradient(w.ravel()))
@@ -115,11 +116,21 @@ def test_threads_do_not_change_a_bit(monkeypatch):
     assert (tables[0] == tables[1]).all()
 
 
-def test_passes_and_deadline_end_the_search():
+def test_passes_and_time_end_the_search(monkeypatch):
     fit, slow = make_problem(np.random.default_rng(4), 3)
     start = vector_of(fit)
-    late = fit.solve(1e-9, deadline=perf_counter() - 1)
-    assert (late.end, late.passes) == ("deadline", 1)
+    times = iter([0.0])
+    monkeypatch.setattr(progress, "perf_counter", lambda: next(times, 2.0))
+
+    def solve():
+        with watch("FactorSearch", 1.0) as mine:
+            mine.has_model = True
+            return fit.solve(1e-9)
+
+    with pytest.warns(ConvergenceWarning, match="1 passes, up to"):
+        late = solve()
+    monkeypatch.undo()
+    assert (late.end, late.passes) == ("stopped", 1)
     assert (vector_of(fit) == start).all()
     few = fit.solve(1e-9, max_passes=4)
     assert few.end == "max_passes"
@@ -138,8 +149,9 @@ def test_ctrl_c_keeps_the_last_tables(monkeypatch):
         return evaluate(objective, w)
 
     monkeypatch.setattr(FactorObjective, "evaluate", interrupt_third)
-    found = fit.solve(1e-12)
-    assert found.end == "interrupted"
+    with pytest.warns(ConvergenceWarning, match="interrupted"):
+        found = fit.solve(1e-12)
+    assert found.end == "stopped"
     assert (vector_of(fit) == points[1].ravel()).all()
     assert_close(found.objective, slow.value(points[1].ravel()))
 

@@ -1,13 +1,14 @@
 from __future__ import annotations
 
+import warnings
 from itertools import combinations
-from time import perf_counter
 
 import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.exceptions import ConvergenceWarning
 
 from tanager.loglinear import (
     block_newton,
@@ -20,6 +21,9 @@ from tanager.loglinear.factor_samples import split_folds
 from tanager.loglinear.factor_selection import FactorSelection, _Best
 from tanager.loglinear.selection_options import SelectionOptions
 from tanager.loglinear.strength_path import RATIO, STRENGTHS
+from tanager.optim import Monitor
+from tanager.utils import progress
+from tanager.utils.progress import watch
 from tests.loglinear.factor_makers import (
     make_codes,
     make_labels,
@@ -45,6 +49,7 @@ def make_options(n_features, order=2, **options):
 
 def select(variables, codes, labels, n_classes, *, weights=None, n_jobs=None, **how):
     """Run a selection; returns the fit and the selection."""
+    max_seconds = how.pop("max_seconds", None)
     selection = FactorSelection(
         make_schema(variables, n_classes),
         codes,
@@ -53,7 +58,8 @@ def select(variables, codes, labels, n_classes, *, weights=None, n_jobs=None, **
         make_options(len(variables), **how),
         n_jobs,
     )
-    return selection.run(), selection
+    with watch("FactorSearch", max_seconds):
+        return selection.run(), selection
 
 
 def keys_of(fit):
@@ -95,7 +101,7 @@ def test_an_interaction_is_found_and_classifies_perfectly():
     assert keys_of(fit) == [(0, 1)]
     assert (predictions(fit) == labels).all()
     assert mean_loss(fit, codes, labels) < 0.1
-    losses = [step["held_out_loss"] for step in selection.progress.monitor.trace]
+    losses = [step["held_out_loss"] for step in selection.monitor.trace]
     assert losses[0] > 0.6
     assert losses[-1] < 0.1
 
@@ -153,10 +159,12 @@ def test_required_pairs_always_occur(case, monkeypatch):
     if case in ("one validation set", "deadline"):
         monkeypatch.setattr(factor_samples, "FOLDS", ())
     if case == "deadline":
-        how["deadline"] = perf_counter() - 1.0
+        how["max_seconds"] = 1e-9
     if case == "no folds":
         codes, labels = codes[:, :2].copy(), np.array([0, 1])
-    fit, _ = select(variables, codes, labels, 2, **how)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        fit, _ = select(variables, codes, labels, 2, **how)
     found = keys_of(fit)
     assert found.count((2, 3)) == 1
     assert found.count((1, 2)) == 1
@@ -193,21 +201,29 @@ def test_a_deadline_in_the_past_gives_a_fit(folds, monkeypatch):
     variables = [make_variable("f", 4, ordered=True), make_variable("g", 3, False)]
     codes = random.integers(0, 3, (2, 400)).astype(np.uint8)
     labels = (codes[0] > 1).astype(np.int64)
-    fit, selection = select(variables, codes, labels, 2, deadline=perf_counter() - 1.0)
+    with pytest.warns(ConvergenceWarning, match="max_seconds=1e-09"):
+        fit, selection = select(variables, codes, labels, 2, max_seconds=1e-9)
     assert keys_of(fit) == [(0,), (1,)]
-    assert len(selection.progress.monitor.trace) == 1
+    assert not selection.monitor.trace
     assert (predictions(fit) == labels).all()
     assert len(fit.samples.labels) == 400
 
 
 def test_the_best_strength_before_the_deadline_is_kept(monkeypatch):
     variables, codes, _ = parity_data(np.random.default_rng(6))
-    clock = iter([0.0, 0.0, 0.0] + [2.0] * 1000)
-    monkeypatch.setattr(strength_path, "perf_counter", lambda: next(clock))
-    fit, selection = select(
-        variables, codes, codes[0].astype(np.int64), 2, deadline=1.0
-    )
-    trace = selection.progress.monitor.trace
+    steps = []
+    record = Monitor.record
+
+    def count(monitor, **values):
+        steps.append(values)
+        record(monitor, **values)
+
+    monkeypatch.setattr(Monitor, "record", count)
+    monkeypatch.setattr(progress, "perf_counter", lambda: 2.0 * (len(steps) > 3))
+    labels = codes[0].astype(np.int64)
+    with pytest.warns(ConvergenceWarning, match="and 4 steps"):
+        fit, selection = select(variables, codes, labels, 2, max_seconds=1.0)
+    trace = selection.monitor.trace
     assert [step["step"] for step in trace] == [
         f"strength {strength:g}" for strength in STRENGTHS[:4]
     ]
@@ -243,16 +259,14 @@ def test_any_shape_gives_finite_posteriors(
     assert len(set(found)) == len(found)
     assert max(map(len, found)) <= order
     assert found
-    assert all(
-        np.isfinite(s["held_out_loss"]) for s in selection.progress.monitor.trace
-    )
+    assert all(np.isfinite(s["held_out_loss"]) for s in selection.monitor.trace)
 
 
 def test_one_sample_per_class():
     variables = [make_variable("f", 5, ordered=True), make_variable("g", 5, False)]
     codes = np.array([np.arange(5), np.arange(5)], dtype=np.uint8)
     fit, selection = select(variables, codes, np.arange(5), 5, order=3)
-    assert not selection.progress.monitor.trace
+    assert not selection.monitor.trace
     assert (predictions(fit) == np.arange(5)).all()
 
 
@@ -342,18 +356,19 @@ def test_strengths_of_single_factors_follow_the_data(monkeypatch):
     slope = 0.05 * (codes[1].astype(float) + codes[2])
     labels = (random.logistic(size=2500) < jump + slope).astype(np.int64)
     fit, selection = select(variables, codes, labels, 2, order=1)
-    steps = {step["step"] for step in selection.progress.monitor.trace}
+    steps = {step["step"] for step in selection.monitor.trace}
     assert "strength of every factor" in steps
     strengths = [term.strength for term in fit.terms]
     assert len(strengths) == 3
     assert strengths[0] < 0.3 * min(strengths[1:])
 
 
-def test_progress_is_reported():
+def test_progress_is_reported(capsys):
     variables, codes, labels = parity_data(np.random.default_rng(13), 200)
-    lines = []
-    _, selection = select(variables, codes, labels, 2, report=lines.append)
-    assert len(lines) == len(selection.progress.monitor.trace)
+    with watch("test", verbose=True, every=True):
+        _, selection = select(variables, codes, labels, 2)
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == len(selection.monitor.trace)
     assert all("loss" in line for line in lines)
 
 
@@ -411,7 +426,7 @@ def test_factors_of_noise_are_dropped(n_samples, n_classes, monkeypatch):
     )  # fmt: skip
     assert {(0,), (1,)} <= set(keys_of(fit))
     assert len(fit.terms) < 20
-    steps = [step["step"] for step in selection.progress.monitor.trace]
+    steps = [step["step"] for step in selection.monitor.trace]
     assert any(step.startswith("effects of") for step in steps)
     monkeypatch.setattr(factor_selection, "THRESHOLDS", ())
     every, _ = select(
@@ -469,7 +484,7 @@ def test_the_strength_of_an_interaction_of_noise_rises():
     selection._rescale(best)
     assert selection._strength[2] >= RATIO
     assert best.loss < before
-    steps = [step["step"] for step in selection.progress.monitor.trace]
+    steps = [step["step"] for step in selection.monitor.trace]
     assert set(steps) == {"strength x 3"}
 
 

@@ -14,8 +14,9 @@ import pytest
 
 from tanager.errors import InputError
 from tanager.losses import HybridLoss
-from tanager.optim import Checkpoint, checksum, generator_state, restore_generator
-from tanager.optim.checkpoint_file import describe
+from tanager.optim import Checkpoint
+from tanager.utils.fingerprint import checksum, describe
+from tanager.utils.generator_state import generator_state, restore_generator
 
 IDENTITY = {"settings": {"rate": 0.1, "losses": ["hybrid", None]}, "rows": "a1b2"}
 ARRAYS = {

@@ -17,7 +17,7 @@ from tanager.parameters import (
     Frequency,
     LossMinimizer,
 )
-from tests.partitions import cut, make_data
+from tests.partitions import ForgetfulPartitions, cut, make_data
 
 PARTS = (1, 2, 7)
 TREE = Structure.class_rooted([(), (0,), (1,), (1,), (0,), (3,), ()], 6)
@@ -42,6 +42,17 @@ def test_tables_are_the_same(learner, awkward):
         assert np.abs(found - expected).max() < 1e-9
         if isinstance(learner, Frequency):
             assert (found == expected).all()
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [Frequency(), DFE(), EM(), APN(), ELR(), ConditionalLikelihood(C=1.0)],
+    ids=str,
+)
+def test_values_that_are_lost_are_made_again(learner):
+    data = cut(make_data(300), 2)
+    found = learn(learner, ForgetfulPartitions(data.parts))
+    assert (found.log_theta == learn(learner, data).log_theta).all()
 
 
 @pytest.mark.parametrize(

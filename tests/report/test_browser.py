@@ -8,7 +8,14 @@ import pytest
 from tanager import BayesNetClassifier, TableEncoder, load
 from tanager.encoding import encode_frame, read_frame
 from tests.report.browser import Page, make_driver
-from tests.report.conftest import HOSTILE, KINDS, fit, make_frame, with_missing
+from tests.report.conftest import (
+    HOSTILE,
+    KINDS,
+    fit,
+    make_dates,
+    make_frame,
+    with_missing,
+)
 from tests.report.test_model_report import make_wide
 
 pytestmark = pytest.mark.browser
@@ -438,7 +445,8 @@ def test_a_model_file_has_no_trace(open_report, tree, tmp_path):
 def test_complete_evidence_of_a_model_that_is_too_large(open_report, monkeypatch):
     X, y = make_frame("wine")
     model = BayesNetClassifier(structure="tan").fit(X, y)
-    monkeypatch.setattr("tanager.report.model_data.MAX_MODEL_BYTES", 120_000)
+    monkeypatch.setattr("tanager.report.model_data.MAX_MODEL_BYTES", 24_000)
+    monkeypatch.setattr("tanager.report.model_data.MAX_FEATURE_BYTES", 0)
     page = open_report(model, X, y)
     assert "answers where every feature is known" in page.text("#notice")
     assert page.text("nav").split() == ["What", "if", "Network", "Quality", "About"]
@@ -450,4 +458,61 @@ def test_complete_evidence_of_a_model_that_is_too_large(open_report, monkeypatch
     assert total == pytest.approx(np.log(top[0] / top[1]), abs=1e-6)
     page.find("[data-unknown]").click()
     assert "Set every feature" in page.text("#posterior")
+    assert page.errors() == []
+
+
+CUT_TEXTS = """
+return [...document.querySelectorAll("svg.chart")].flatMap((chart) => {
+  const outer = chart.getBoundingClientRect();
+  return [...chart.querySelectorAll(".axis text")]
+    .map((text) => [text.textContent, text.getBoundingClientRect()])
+    .filter(([, box]) => box.left < outer.left - 1 || box.right > outer.right + 1)
+    .map(([text]) => text);
+});
+"""
+OVERLAPPING_TEXTS = """
+return [...document.querySelectorAll("#curves svg.chart")].flatMap((chart) => {
+  const axis = [...chart.querySelectorAll(".axis")].at(-1);
+  const boxes = [...axis.querySelectorAll("text")]
+    .map((text) => [text.textContent, text.getBoundingClientRect()]);
+  return boxes.filter(([, box], k) => k && box.left < boxes[k - 1][1].right)
+    .map(([text]) => text);
+});
+"""
+
+
+@pytest.mark.parametrize("method", ["default", "tree"])
+def test_dates_are_shown_as_dates(method, open_report, downloads):
+    X, y = make_dates(1500)
+    if method == "default":
+        model = BayesNetClassifier().fit(X, y)
+    else:
+        model = BayesNetClassifier.from_name("TAN+FE").fit(X, y)
+    page = open_report(model, X, y)
+    for size in ((1280, 900), (390, 844)):
+        page.resize(*size)
+        assert page.run("return document.documentElement.scrollWidth") <= size[0]
+        assert page.run(CUT_TEXTS) == []
+        assert page.run(OVERLAPPING_TEXTS) == []
+    about = page.text("#about")
+    assert all(kind in about for kind in ("date", "time of day", "duration"))
+    assert "cut at 2021-" in about
+    page.show_all_features()
+    texts = page.run(
+        "return [...document.querySelectorAll('#evidence [aria-valuetext], #evidence "
+        "option')].map((node) => node.getAttribute('aria-valuetext') ?? node.text)"
+    )
+    states = {str(state) for v in model.network_.schema for state in v.states}
+    assert set(texts) <= {*states, "unknown", "missing"}
+    page.find("#export").click()
+    path = wait_for(downloads / "model.json")
+    exported = load(path)
+    path.unlink()
+    assert [v.unit for v in exported.schema] == [
+        "datetime", "datetime", "time", "timedelta", None,
+    ]  # fmt: skip
+    assert exported.schema == model.network_.schema
+    np.testing.assert_allclose(
+        exported.predict_proba(X[:50]), model.predict_proba(X[:50]), atol=1e-9
+    )
     assert page.errors() == []

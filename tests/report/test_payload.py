@@ -8,8 +8,14 @@ import numpy as np
 import pytest
 
 from tanager.errors import InputError
-from tanager.report.class_contrasts import CONTRAST_STEP, class_contrasts
 from tanager.report.payload import STEP, ZERO_PROBABILITY, Payload
+from tanager.report.table_coding import (
+    EFFECT_STEP,
+    CodedTable,
+    code_table,
+    merge_levels,
+    mixed_effects,
+)
 
 
 def read_letters(text):
@@ -31,9 +37,15 @@ def unpack(text):
     (length,) = struct.unpack("<I", content[:4])
     header = json.loads(content[4 : 4 + length])
     place, arrays = 4 + length, {}
-    widths = {"log": 7, "integer": 7, "float": 4, "error": 1, "code": 2, "whole": 8}
+    widths = {"log": 7, "sparse": 7, "float": 4, "error": 1, "code": 2, "whole": 8}
     for entry in header["arrays"]:
         width, size = widths[entry["kind"]], entry["size"]
+        if entry["kind"] == "sparse":
+            mask = content[place : place + -(-size // 8)]
+            place += len(mask)
+            bits = [mask[k // 8] >> k % 8 & 1 for k in range(size)]
+            size = entry["filled"]
+            assert sum(bits) == size
         planes = content[place : place + width * size]
         place += width * size
         rows = [bytes(planes[b * size + i] for b in range(width)) for i in range(size)]
@@ -43,8 +55,9 @@ def unpack(text):
                 z = int.from_bytes(row, "little")
                 current += z // 2 if z % 2 == 0 else -(z + 1) // 2
                 found.append(-np.inf if current == ZERO_PROBABILITY else current * STEP)
-        elif entry["kind"] == "integer":
-            found = [int.from_bytes(row, "little") for row in rows]
+        elif entry["kind"] == "sparse":
+            zigzag = iter([int.from_bytes(row, "little") for row in rows])
+            found = [next(zigzag) if bit else 0 for bit in bits]
             found = [z // 2 if z % 2 == 0 else -(z + 1) // 2 for z in found]
         elif entry["kind"] == "float":
             found = [struct.unpack("<f", row)[0] for row in rows]
@@ -70,16 +83,22 @@ def test_arrays_survive():
     codes = random.integers(0, 65_536, 50)
     floats = random.gamma(1.0, 100.0, 30)
     errors = np.array([0.0, 0.01, 0.5, 3.0])
+    sparse = np.zeros(37, dtype=np.int64)
+    sparse[[0, 9, 36]] = 1, -(2**51), 2**51
     payload.add_logs("logs", logs)
     payload.add_codes("codes", codes)
     payload.add_floats("floats", floats)
     payload.add_errors("errors", errors)
+    payload.add_sparse("sparse", sparse)
+    payload.add_sparse("none", np.zeros(0, dtype=np.int64))
     header, found = unpack(payload.pack({"title": "é\ud800<"}))
     assert header["title"].startswith("é")
     np.testing.assert_allclose(found["logs"], logs, rtol=0, atol=STEP / 2)
     np.testing.assert_array_equal(found["codes"], codes)
     np.testing.assert_allclose(found["floats"], floats, rtol=1e-6)
     np.testing.assert_allclose(found["errors"], errors, rtol=0.04)
+    np.testing.assert_array_equal(found["sparse"], sparse)
+    assert len(found["none"]) == 0
 
 
 def test_the_same_content_gives_the_same_text():
@@ -124,36 +143,94 @@ def test_sorted_numbers_are_exact():
         assert [restore(next(wholes), d) for _ in column] == column.tolist()
 
 
-def restore_contrasts(mixed):
-    """Cumulative sums along the axes of the features, cell by cell."""
-    out = np.zeros(mixed.shape)
-    for place in np.ndindex(mixed.shape):
-        before = tuple(slice(0, k + 1) for k in place[1:])
-        out[place] = mixed[(place[0], *before)].sum() * CONTRAST_STEP
+def decode(coded, owner_axis):
+    """A table from its stored form, cell by cell."""
+    if coded.coding == "effects":
+        mixed = coded.effects
+        out = np.zeros(mixed.shape)
+        for place in np.ndindex(mixed.shape):
+            before = tuple(slice(0, k + 1) for k in place[1:])
+            out[place] = mixed[(place[0], *before)].sum() * EFFECT_STEP
+        out[1:] += out[:1]
+    else:
+        out = coded.logs.copy()
+    if coded.normalised:
+        out -= np.log(np.exp(out).sum(axis=owner_axis, keepdims=True))
     return out
 
 
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_contrasts_of_smooth_classes(n_classes):
+def normalise(table, axis):
+    return table - np.log(np.exp(table).sum(axis=axis, keepdims=True))
+
+
+@pytest.mark.parametrize("owner_axis", [None, 1, 2])
+@pytest.mark.parametrize("n_classes", [1, 2, 3])
+def test_effects(n_classes, owner_axis):
     random = np.random.default_rng(0)
-    shared = random.normal(size=(9, 12, 1))
-    one, two = (
-        random.normal(size=(9, 1, n_classes)),
-        random.normal(size=(12, n_classes)),
+    table = random.normal(size=(n_classes, 9, 1)) + random.normal(
+        size=(n_classes, 1, 12)
     )
-    blocks = np.kron(random.normal(size=(3, 3, n_classes)), np.ones((3, 4, 1)))
-    table = shared + one + two + blocks
-    mixed = class_contrasts(table)
+    blocks = random.normal(size=(n_classes, 3, 3))
+    table += np.kron(blocks, np.ones((1, 3, 4)))
+    if owner_axis is not None:
+        table = normalise(table, owner_axis)
+    coded = code_table(table, owner_axis)
+    assert coded.coding == "effects"
+    assert coded.normalised is (owner_axis is not None)
     # One number for every row, column and corner of a block, in every class.
-    assert (mixed != 0).sum() <= (n_classes - 1) * (9 + 12 - 1 + 4)
-    expected = np.moveaxis(table[..., 1:] - table[..., :1], -1, 0)
-    np.testing.assert_allclose(restore_contrasts(mixed), expected, rtol=0, atol=STEP)
+    n_left_out = {None: 0, 1: 12, 2: 9}[owner_axis]
+    assert (coded.effects != 0).sum() <= n_classes * (9 + 12 - 1 + 4 - n_left_out)
+    decoded = decode(coded, owner_axis)
+    np.testing.assert_allclose(decoded, table, rtol=0, atol=2 * STEP)
 
 
-def test_tables_without_smooth_contrasts():
+def test_effects_of_three_features():
+    random = np.random.default_rng(1)
+    shapes = [(2, 1, 6, 6), (2, 6, 1, 6), (2, 6, 6, 1)]
+    pairs = [random.normal(size=shape) for shape in shapes]
+    coded = code_table(sum(pairs), None)
+    assert coded.coding == "effects"
+    assert (coded.effects != 0).sum() <= 2 * (6**3 - 5**3)
+    np.testing.assert_allclose(decode(coded, None), sum(pairs), rtol=0, atol=2 * STEP)
+
+
+@pytest.mark.parametrize("alpha", [1.0, 0.3, 0.0])
+def test_levels_of_cpts_from_counts(alpha):
+    random = np.random.default_rng(2)
+    counts = random.poisson(0.4, size=(3, 20, 15)) + alpha
+    counts[..., 0] += 1.0  # no row without a sample
+    counts[1, 2] *= 3.0
+    with np.errstate(divide="ignore"):
+        table = np.log(counts / counts.sum(axis=2, keepdims=True))
+    coded = code_table(table, 2)
+    assert (coded.coding, coded.normalised) == ("levels", True)
+    levels, places = merge_levels([coded, coded])
+    assert len(levels) < 40
+    expected = np.concatenate([coded.logs.ravel()] * 2)
+    np.testing.assert_allclose(levels[places], expected, rtol=0, atol=2 * STEP)
+    own = levels[places[: table.size]].reshape(table.shape)
+    decoded = decode(CodedTable("levels", own, coded.effects, normalised=True), 2)
+    np.testing.assert_allclose(decoded, table, rtol=0, atol=4 * STEP)
+
+
+def test_levels_of_no_table():
+    levels, places = merge_levels([])
+    assert len(levels) == len(places) == 0
+
+
+def test_tables_without_effects_or_levels():
     random = np.random.default_rng(0)
-    table = np.log(random.dirichlet(np.ones(6), size=(5, 2))).swapaxes(1, 2)
-    assert class_contrasts(np.where(table < -4, -np.inf, table)) is None
-    table = random.normal(size=(5, 6, 2))
-    table[..., 1] = 0.25
-    assert class_contrasts(table) is None
+    table = np.log(random.dirichlet(np.ones(6), size=(2, 5)))
+    assert code_table(table, None).coding == "values"
+    table = np.where(table < -4, -np.inf, table)
+    assert mixed_effects(table) is None
+    assert code_table(table, None).coding == "values"
+    assert mixed_effects(np.array([[4000.0, -4000.0]])) is None
+
+
+def test_rows_that_do_not_sum_to_one_are_kept():
+    counts = np.random.default_rng(3).poisson(1.0, size=(2, 12, 10)) + 1.0
+    table = np.log(counts / counts.sum(axis=2, keepdims=True)) + 1e-9
+    coded = code_table(table, 2)
+    assert not coded.normalised
+    np.testing.assert_allclose(decode(coded, 2), table, rtol=0, atol=2 * STEP)

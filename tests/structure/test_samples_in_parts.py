@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from tanager.errors import CapabilityError
 from tanager.scores import ClassificationRate
@@ -19,7 +20,7 @@ from tanager.structure import (
     ResidualTree,
     SuperParent,
 )
-from tests.partitions import cut, make_data
+from tests.partitions import ForgetfulPartitions, cut, make_data
 
 PARTS = (1, 2, 7)
 
@@ -64,6 +65,13 @@ def test_structures_are_the_same(learner, awkward):
         if hasattr(learner, "score"):
             scores = [step.get("score") for step in found.trace]
             assert scores == [step.get("score") for step in expected.trace]
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=str)
+def test_values_that_are_lost_are_made_again(learner):
+    data = cut(make_data(300, ordered=True, missing=0.1), 2)
+    found = learn(learner, ForgetfulPartitions(data.parts))
+    assert found.structure == learn(learner, data).structure
 
 
 def test_residual_trees_choose_the_penalty_by_folds_in_parts():
@@ -145,11 +153,42 @@ def loss(factors, data):
     return -log_p[np.arange(data.n_samples), data.labels].mean()
 
 
-@pytest.mark.parametrize("argument", [{"n_bags": 2}, {"tol": 1e-3}])
-def test_factors_in_parts_have_no_bags_and_no_certificate(monkeypatch, argument):
+def test_factors_in_parts_have_no_bags(monkeypatch):
     shrink(monkeypatch)
-    with pytest.raises(CapabilityError, match=next(iter(argument))):
-        learn(FactorSearch(**argument), cut(make_data(9000), 2))
+    with pytest.raises(CapabilityError, match="n_bags"):
+        learn(FactorSearch(n_bags=2), cut(make_data(9000), 2))
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_factors_in_parts_reach_the_optimum(monkeypatch, n_classes):
+    """The optimum is unique, so that fits to parts and in memory end at the same."""
+    shrink(monkeypatch)
+    data = make_data(9000, n_classes=n_classes, weighted=True, unlabelled=0.05)
+    tol = 1e-9
+    whole, *others = [
+        (learner, learn(learner, one).factors)
+        for one in (data, *(cut(data, n) for n in PARTS))
+        for learner in [FactorSearch(order=2, tol=tol)]
+    ]
+    certificate = whole[0].certificate_
+    for learner, factors in others:
+        own = learner.certificate_
+        assert own["gap"] <= tol * own["objective"]
+        difference = abs(own["objective"] - certificate["objective"])
+        assert difference <= 2 * tol * own["objective"]
+        for one, other in zip(factors.tables, whole[1].tables, strict=True):
+            assert one.factor.key == other.factor.key
+            assert np.abs(one.weights - other.weights).max() < 1e-4
+            assert np.abs(one.errors - other.errors).max() < 1e-4
+
+
+def test_a_certificate_that_is_not_reached_warns(monkeypatch):
+    shrink(monkeypatch)
+    from tanager.loglinear import partitioned_fit
+
+    monkeypatch.setattr(partitioned_fit, "MAX_PASSES", 2)
+    with pytest.warns(ConvergenceWarning, match="largest number of passes"):
+        learn(FactorSearch(order=1, tol=1e-12), cut(make_data(9000), 2))
 
 
 def test_learners_that_need_all_rows_say_so():

@@ -6,7 +6,7 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from os import PathLike
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -14,8 +14,9 @@ from scipy.special import log_softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from tanager.distributed.collections import is_dask
+from tanager.distributed.collections import SampleCollections, is_dask
 from tanager.encoding import EncodingPlan, TableEncoder, encode_frame, read_frame
+from tanager.encoding.date_parts import restore_date_parts
 from tanager.encoding.feature_checks import (
     check_features,
     match_features,
@@ -26,14 +27,16 @@ from tanager.encoding.feature_checks import (
 )
 from tanager.encoding.frame import Frame
 from tanager.encoding.pandas_rows import encode_rows
-from tanager.inference.engine import Engine
+from tanager.errors import CapabilityError
 from tanager.io.batches import as_batches, is_batched, naming
-from tanager.loglinear.factor_tables import FactorTables
 from tanager.model.schema import Schema
-from tanager.network import AnyNetwork
-from tanager.network.markov_blanket import features_that_matter
 from tanager.types import CodeArray, FloatArray, IntArray
 from tanager.utils.threads import map_threads, row_blocks
+
+if TYPE_CHECKING:
+    from tanager.inference.engine import Engine
+    from tanager.loglinear.factor_tables import FactorTables
+    from tanager.network import AnyNetwork
 
 POLICIES = ("marginalize", "error")
 """Treatments of missing values and unknown categories."""
@@ -79,6 +82,8 @@ class DataFrameClassifier(ClassifierMixin, BaseEstimator):
         ensemble those of all its networks. If all of them are observed, no other
         feature changes the probabilities.
         """
+        from tanager.network.markov_blanket import features_that_matter
+
         return features_that_matter(self._fitted().networks_)
 
     @abstractmethod
@@ -192,16 +197,23 @@ class DataFrameClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : data frame or array-like of shape (n_samples, n_features)
-            As in `predict`; or a source of `tanager.Batches`.
+            As in `predict`; or a source of `tanager.Batches`. A Dask collection is
+            scored partition by partition, where the partitions are.
         y : array-like of shape (n_samples,), or str
-            The classes; for batches the name of the column that holds them.
+            The classes; for batches the name of the column that holds them, for a Dask
+            collection one of the same partitions.
         sample_weight : array-like of shape (n_samples,), or str, default=None
-            Weights; for batches the name of the column that holds them.
+            Weights; given as `y` is.
 
         Returns
         -------
         float
         """
+        if is_dask(X):
+            from tanager.classifiers.distributed_evaluation import score_collections
+
+            collections = SampleCollections(X, y, sample_weight)
+            return score_collections(self._fitted(), collections).accuracy
         if not is_batched(X):
             return float(super().score(X, y, sample_weight))
         from tanager.classifiers.batch_evaluation import score_batches
@@ -270,6 +282,14 @@ class DataFrameClassifier(ClassifierMixin, BaseEstimator):
         from tanager.classifiers.model_report import write_model_report
 
         write_model_report(self._fitted(), path, X, y, title=title)
+
+    def _fit_collections(self, collections: SampleCollections) -> None:
+        """Fit to Dask collections; only classifiers that learn from sums can."""
+        raise CapabilityError(
+            f"{type(self).__name__} needs the samples in one place, but "
+            f"X is a Dask {type(collections.X).__name__}. Fit a BayesNetClassifier, or "
+            "fit to a sample in memory."
+        )
 
     def _map_partitions(
         self,
@@ -388,6 +408,7 @@ class DataFrameClassifier(ClassifierMixin, BaseEstimator):
         names = getattr(self, "feature_names_in_", None)
         if names is None or not frame.has_names:
             return frame
+        frame = restore_date_parts(frame, names)
         if self._by_name:
             return select_features(frame, self.networks_[0].schema)
         return match_features(frame, names.tolist(), type(self).__name__)

@@ -1,14 +1,16 @@
-"""Scores of classifiers on a table that is read in batches."""
+"""Scores that are sums over batches or partitions, and cross-validation by them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
 
 from tanager.classifiers.base import DataFrameClassifier
 from tanager.classifiers.batch_training import BatchColumns, check_columns
@@ -18,12 +20,19 @@ from tanager.classifiers.evaluation_result import (
     feature_edges,
 )
 from tanager.classifiers.metrics import scores
+from tanager.distributed.collections import take_rows
 from tanager.encoding.frame import Frame
 from tanager.encoding.labels import column_labels
 from tanager.errors import InputError
 from tanager.io.batches import Batches, as_batches, naming
-from tanager.types import Progress
+from tanager.types import FloatArray, Progress
+from tanager.utils.progress import watch
 from tanager.utils.validation import check_whole
+
+PREFIT = "prefit"
+"""The `cv` of models that are fitted already."""
+
+PREFIT_PROTOCOL = "All samples, scored by models that were fitted before"
 
 
 @dataclass(frozen=True)
@@ -94,10 +103,24 @@ def _score_frame(
     if not features.n_rows:
         return BatchScores()
     classes, labels = column_labels(target, allow_missing=True)
+    return score_samples(model, features, classes, labels, weights)
+
+
+def score_samples(
+    model: Any,
+    features: Any,
+    classes: npt.NDArray[Any],
+    labels: npt.NDArray[np.integer],
+    weights: FloatArray | None,
+) -> BatchScores:
+    """Score a fitted classifier on the labelled ones of some samples.
+
+    `labels` are positions in `classes`, their number where the class is missing.
+    """
     labelled = np.flatnonzero(labels < len(classes))
     if not len(labelled):
         return BatchScores()
-    found = model.predict_proba(features.take(labelled))
+    found = model.predict_proba(take_rows(features, labelled))
     # A class that the model does not know has probability zero.
     probabilities = np.column_stack([found, np.zeros(len(found))])
     known = {label: k for k, label in enumerate(model.classes_.tolist())}
@@ -106,6 +129,45 @@ def _score_frame(
     given = np.ones(len(right)) if weights is None else weights[labelled]
     totals = given.sum() * np.array(scores(probabilities, right, weights=given))
     return BatchScores(len(right), float(given.sum()), *totals.tolist())
+
+
+class FoldSource(Protocol):
+    """Samples that are split by their position; sample i is in fold i modulo `cv`."""
+
+    def fit(self, model: Any, fold: int) -> None:
+        """Fit a fresh model to all folds but one."""
+        ...
+
+    def score(self, model: Any, fold: int | None) -> BatchScores:
+        """Score a fitted model on one fold, or on all samples."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class _BatchFolds:
+    """The folds of a table that is read in batches; a `FoldSource`."""
+
+    batches: Batches
+    columns: BatchColumns
+    n_folds: int
+
+    def fit(self, model: Any, fold: int) -> None:
+        source = self._source(fold, training=True)
+        model.fit(source, self.columns.target, sample_weight=self.columns.weights)
+
+    def score(self, model: Any, fold: int | None) -> BatchScores:
+        if fold is None:
+            return score_batches(
+                model, self.batches, self.columns.target, self.columns.weights
+            )
+        source = self._source(fold, training=False)
+        return score_batches(model, source, self.columns.target)
+
+    def _source(self, fold: int, *, training: bool) -> Batches:
+        def read() -> Iterator[Frame]:
+            return _fold_frames(self.batches, self.n_folds, fold, training=training)
+
+        return replace(self.batches, source=read)
 
 
 def evaluate_batches(
@@ -120,88 +182,138 @@ def evaluate_batches(
     name: str,
     progress: Progress | None,
 ) -> EvaluationResult:
-    """Compare classifiers by cross-validation; arguments are those of `evaluate`."""
-    check_whole("cv", cv, 2, why="; batches are split by the position of their rows")
+    """Compare classifiers on data in batches; arguments are those of `evaluate`."""
+    check_position_folds(models, cv, n_repeats, scoring)
     columns = check_columns(y, sample_weight)
     batches = as_batches(X)
-    if n_repeats != 1 or scoring:
-        raise InputError(
-            "For data in batches evaluate takes no n_repeats and no scoring: samples "
-            "are split by their position, once, and scores are added over batches."
-        )
-    if not batches.is_repeatable:
+    if not batches.is_repeatable and not (cv == PREFIT and len(models) == 1):
         raise InputError(
             "evaluate reads the batches several times, but an iterator can be read "
             "only once; pass a function that returns a new one."
         )
+    source = _BatchFolds(batches, columns, 0 if cv == PREFIT else cv)
+    return evaluate_folds(models, source, cv, name, progress)
+
+
+def check_position_folds(
+    models: Mapping[str, Any], cv: Any, n_repeats: int, scoring: Any
+) -> None:
+    """Check the arguments of `evaluate` for data that are not in memory."""
+    if cv != PREFIT:
+        why = "; samples that are not in memory are split by their position"
+        check_whole("cv", cv, 2, why=why)
+    refuse_further_scores(n_repeats, scoring)
     for title, model in models.items():
         if not isinstance(model, DataFrameClassifier):
             raise InputError(
                 f"Model {title!r} ({type(model).__name__}) cannot be fitted in "
-                "batches; give classifiers of tanager, or a data frame as X."
+                "parts; give classifiers of tanager, or a data frame as X."
             )
+
+
+def refuse_further_scores(n_repeats: int, scoring: Any) -> None:
+    """Raise for repetitions, and for scores that are no sums over samples."""
+    if n_repeats != 1 or scoring:
+        raise InputError(
+            "For data that are not in memory, and for models that are fitted already, "
+            "evaluate takes no n_repeats and no scoring: samples are split by their "
+            "position, once, and scores are added up."
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class FittedOnly:
+    """Samples in memory for models that are fitted already; a `FoldSource`.
+
+    `labels` are positions in `classes`, their number where the class is missing.
+    """
+
+    X: Any
+    classes: npt.NDArray[Any]
+    labels: npt.NDArray[np.integer]
+    weights: FloatArray | None
+
+    def fit(self, model: Any, fold: int) -> None:
+        """Raise: there are no folds."""
+        raise AssertionError(f"{type(model).__name__} is not fitted to fold {fold}.")
+
+    def score(self, model: Any, fold: int | None) -> BatchScores:
+        """Score a fitted model on all labelled samples."""
+        assert fold is None
+        return score_samples(model, self.X, self.classes, self.labels, self.weights)
+
+
+def evaluate_folds(
+    models: Mapping[str, Any],
+    source: FoldSource,
+    cv: Any,
+    name: str,
+    progress: Progress | None,
+) -> EvaluationResult:
+    """Fit all models to all folds but one, for every fold, or score fitted ones."""
     folds: list[FoldResult] = []
     n_features = n_classes = 0
-    for fold in range(1, cv + 1):
-        for title, model in models.items():
-            if progress is not None:
-                text = f"{title}, fold {fold} of repetition 1"
-                progress(len(folds) + 1, cv * len(models), text)
-            fitted = clone(model)
-            folds.append(_run_fold(title, fitted, batches, columns, cv, fold))
-            n_features = fitted.n_features_in_
-            n_classes = max(n_classes, len(fitted.classes_))
+    numbers: Iterable[int | None] = [None] if cv == PREFIT else range(cv)
+    with watch("evaluate", keeps=False):  # Ctrl-C ends all fits
+        for place, fold in enumerate(numbers):
+            for title, model in models.items():
+                if progress is not None:
+                    text = title
+                    if fold is not None:
+                        text += f", fold {fold + 1} of repetition 1"
+                    n_folds = 1 if fold is None else cv
+                    progress(len(folds) + 1, len(models) * n_folds, text)
+                fitted = model if fold is None else clone(model)
+                folds.append(_run_fold(title, fitted, source, place, fold))
+                n_features = fitted.n_features_in_
+                n_classes = max(n_classes, len(fitted.classes_))
     n_samples = sum(found.n_test for found in folds[:: len(models)])
+    if cv != PREFIT:
+        folds = [replace(found, n_train=n_samples - found.n_test) for found in folds]
     return EvaluationResult(
         data=name,
         models=tuple(models),
-        folds=tuple(replace(f, n_train=n_samples - f.n_test) for f in folds),
+        folds=tuple(folds),
         n_samples=n_samples,
         n_unlabelled=0,
         n_features=n_features,
         n_classes=n_classes,
         n_repeats=1,
         random_state=0,
-        protocol=f"{cv}-fold cross-validation by position of the samples",
+        protocol=PREFIT_PROTOCOL
+        if cv == PREFIT
+        else f"{cv}-fold cross-validation by position of the samples",
         rare_classes=(),
     )
 
 
 def _run_fold(
-    title: str,
-    model: Any,
-    batches: Batches,
-    columns: BatchColumns,
-    cv: int,
-    fold: int,
+    title: str, model: Any, source: FoldSource, place: int, fold: int | None
 ) -> FoldResult:
     """Fit a fresh model to the other folds and score it on this one."""
-
-    def source(training: bool) -> Batches:
-        return replace(
-            batches,
-            source=lambda: _fold_frames(batches, cv, fold - 1, training=training),
-        )
-
     started = perf_counter()
-    model.fit(source(True), columns.target, sample_weight=columns.weights)
+    if fold is None:
+        check_is_fitted(model)
+    else:
+        source.fit(model, fold)
     fitted = perf_counter()
-    found = score_batches(model, source(False), columns.target)
+    found = source.score(model, fold)
     ended = perf_counter()
+    networks = model.networks_ if isinstance(model, DataFrameClassifier) else ()
     return FoldResult(
         model=title,
         repeat=1,
-        fold=fold,
+        fold=place + 1,
         n_train=0,
         n_test=found.n_samples,
         accuracy=found.accuracy,
         log_loss=found.log_loss,
         brier=found.brier,
-        fit_seconds=fitted - started,
+        fit_seconds=fitted - started if fold is not None else 0.0,
         predict_seconds=ended - fitted,
-        n_parameters=sum(network.n_parameters for network in model.networks_),
+        n_parameters=sum(n.n_parameters for n in networks) if networks else None,
         scores={},
-        edges=feature_edges(model.networks_),
+        edges=feature_edges(networks),
     )
 
 

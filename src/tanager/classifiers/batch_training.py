@@ -13,6 +13,7 @@ from tanager.classifiers.training import add_target, class_factors
 from tanager.data import ArrayData
 from tanager.data.code_buffer import CodeBuffer
 from tanager.encoding import EncodingPlan, TableEncoder, TableSummary
+from tanager.encoding.date_parts import restore_date_parts
 from tanager.encoding.feature_checks import refuse_missing
 from tanager.encoding.frame import Column, Frame
 from tanager.encoding.labels import BY_EM, column_labels
@@ -21,6 +22,7 @@ from tanager.errors import InputError, unknown_name
 from tanager.io.batches import Batches, as_batches, naming
 from tanager.io.frame_spool import FrameSpool
 from tanager.types import AnyArray, FloatArray, LabelArray
+from tanager.utils.progress import check_stop, report
 from tanager.utils.validation import read_weights
 
 NamedFrames = Callable[[], Iterator[tuple[str, Frame]]]
@@ -151,6 +153,7 @@ def _summarize(
     spool: FrameSpool | None,
 ) -> tuple[str, TableSummary | None]:
     """The summary of one batch; None if all its weights are zero."""
+    check_stop()
     with naming(where):
         if spool is not None:
             spool.append(frame)
@@ -170,7 +173,9 @@ def _added(
 ) -> Iterator[TableSummary]:
     """Running sum of the summaries; errors name the batch that does not fit."""
     total: TableSummary | None = None
-    for where, summary in parts:
+    for number, (where, summary) in enumerate(parts, start=1):
+        n_rows = 0 if total is None else total.n_rows
+        report("summary", number, unit="batch", values={"rows": n_rows})
         if summary is None:
             continue
         with naming(where):
@@ -229,10 +234,13 @@ class _Coder:
             folder=batches.folder,
         ) as buffer:
             for where, frame in frames():
+                n_done = buffer.n_rows
+                report("encoding", n_done, self.summary.n_rows, unit="row")
                 with naming(where):
                     features, target, weights = self.columns.split(frame)
                     if not features.n_rows:
                         continue
+                    features = restore_date_parts(features, self.features.names)
                     plan = EncodingPlan(features, self.features)
                     codes = plan.encode(n_jobs=self.n_jobs)
                     labels = self._labels(target)

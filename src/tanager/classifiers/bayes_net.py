@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy.typing as npt
 
+from tanager import loglinear, registry
+from tanager import structure as structures
 from tanager.classifiers.base import POLICIES, fitted_encoder
-from tanager.classifiers.batch_training import encode_batches
-from tanager.classifiers.fit_plan import FitPlan, plan_fit
+from tanager.classifiers.fit_checkpoint import resumable
 from tanager.classifiers.incremental import IncrementalMixin, remaining_weight
 from tanager.classifiers.network_conversion import NetworkConversionMixin
 from tanager.classifiers.part_arguments import PartArgumentsMixin
@@ -25,21 +27,21 @@ from tanager.classifiers.training import (
     with_callbacks,
 )
 from tanager.data import ArrayData, CountedData
-from tanager.distributed.collections import is_dask
+from tanager.distributed.collections import SampleCollections, is_dask
 from tanager.encoding import EncodingPlan, TableEncoder, extend_schema
+from tanager.encoding.date_parts import restore_date_parts
 from tanager.encoding.feature_checks import check_features, refuse_missing
 from tanager.encoding.labels import encode_labels, join_classes, mark_missing
 from tanager.errors import InputError
 from tanager.io.batches import is_batched
-from tanager.loglinear.factor_statistics import FactorStatistics
-from tanager.loglinear.factor_uncertainty import CurvatureSamples
-from tanager.network import AnyNetwork
-from tanager.registry import parse, parts_from
-from tanager.structure import StructureResult
-from tanager.utils.validation import check_choice, check_flag, random_generator
+from tanager.utils.progress import watch
+from tanager.utils.validation import check_choice, check_flag, check_number
 
 if TYPE_CHECKING:
     from tanager.classifiers.boosting import BoostedClassifier
+    from tanager.classifiers.fit_plan import FitPlan
+    from tanager.loglinear import CurvatureSamples, FactorStatistics
+    from tanager.network import AnyNetwork
 
 
 class BayesNetClassifier(
@@ -86,6 +88,19 @@ class BayesNetClassifier(
         Number of threads; None is one, -1 all cores. The result does not depend on it.
     random_state : int, Generator, RandomState or None, default=None
         Source of randomness for learners that use one.
+    max_seconds : float or None, default=None
+        Time that `fit` may take, about. When it is up, the result is the best model so
+        far, with a `ConvergenceWarning`; `TimeLimitError` if there is none yet. Learned
+        structures leave a third of it for parameters that take long.
+    verbose : bool, default=False
+        Whether progress is shown on standard error: stage, step, score, and about how
+        much time is left.
+    checkpoint : str, path or None, default=None
+        File in which `fit` keeps the statistics of the samples, one by one, to resume
+        from: a fit that was interrupted or killed and is begun again with the same
+        arguments gets them from the file instead of from the samples. The file is
+        removed when the fit is done. Every fit needs a file of its own, so do not use
+        it in a cross-validation. See docs/scale.md for what can be resumed.
 
     Attributes
     ----------
@@ -147,6 +162,9 @@ class BayesNetClassifier(
         warm_start: bool = False,
         n_jobs: int | None = None,
         random_state: Any = None,
+        max_seconds: float | None = None,
+        verbose: bool = False,
+        checkpoint: Any = None,
     ) -> None:
         self.encoder = encoder
         self.structure = structure
@@ -157,6 +175,9 @@ class BayesNetClassifier(
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.max_seconds = max_seconds
+        self.verbose = verbose
+        self.checkpoint = checkpoint
 
     @classmethod
     def from_name(
@@ -189,7 +210,7 @@ class BayesNetClassifier(
         """
         from tanager.classifiers.boosting import boost
 
-        recipe = parse(name, paper)
+        recipe = registry.parse(name, paper)
         of_parts = {key: arguments.pop(key) for key in list(arguments) if "__" in key}
         make = boost if recipe.boosted else BayesNetClassifier
         model = make(**{**recipe.arguments, **arguments})
@@ -223,16 +244,28 @@ class BayesNetClassifier(
         -------
         self : BayesNetClassifier
             The fitted classifier.
-        """
-        if is_dask(X):
-            from tanager.classifiers.distributed_fit import fit_on_dask
 
-            return fit_on_dask(self, X, y, sample_weight)
-        if is_batched(X):
-            self._fit_batches(X, y, sample_weight)
-        else:
-            self._fit(X, y, sample_weight, classes=None, incremental=False)
+        Notes
+        -----
+        The first Ctrl-C ends the fit with the best model so far and a
+        `ConvergenceWarning`, or with KeyboardInterrupt if there is none yet; the second
+        always raises KeyboardInterrupt.
+        """
+        check_number("max_seconds", self.max_seconds, above=0, none=True)
+        check_flag("verbose", self.verbose)
+        with watch(self, self.max_seconds, verbose=self.verbose, whole=True):
+            if is_dask(X):
+                self._fit_collections(SampleCollections(X, y, sample_weight))
+            elif is_batched(X):
+                self._fit_batches(X, y, sample_weight)
+            else:
+                self._fit(X, y, sample_weight, classes=None, incremental=False)
         return self
+
+    def _fit_collections(self, collections: SampleCollections) -> None:
+        from tanager.classifiers.distributed_fit import fit_on_dask
+
+        fit_on_dask(self, collections)
 
     def plan(self, X: Any, y: str, sample_weight: str | None = None) -> FitPlan:
         """Passes, memory and rounds of a fit to batches, before it starts.
@@ -264,6 +297,8 @@ class BayesNetClassifier(
         Rounds    1 pass over the codes, which counts
         Peak      20 MB of memory, about
         """
+        from tanager.classifiers.fit_plan import plan_fit
+
         encoder, learner = self._parts()
         return plan_fit(X, y, sample_weight, encoder, learner, self)
 
@@ -274,9 +309,13 @@ class BayesNetClassifier(
         check_choice("missing", self.missing, POLICIES)
         check_choice("unknown", self.unknown, POLICIES)
         check_flag("warm_start", self.warm_start)
-        encoder, structure, parameters = parts_from(
+        encoder, structure, parameters = registry.parts_from(
             self.encoder, self.structure, self.parameters, incremental=incremental
         )
+        if self.checkpoint is not None and "checkpoint" in structure.get_params(
+            deep=False
+        ):
+            structure.set_params(checkpoint=self.checkpoint)
         if self.random_state is None and structure.checkpoint is not None:
             raise InputError(
                 "A run can be resumed from a checkpoint only with the same random "
@@ -312,6 +351,8 @@ class BayesNetClassifier(
         if self.missing == "error":
             refuse_missing(given.frame)
         if counts is not None:
+            frame = restore_date_parts(given.frame, self.encoder_.schema_.names)
+            given = replace(given, frame=frame)
             check_features(self, given.frame)
         target = given.target if counts is None else counts.schema.names[-1]
         progress = FitProgress(None if incremental else self, X, y, sample_weight)
@@ -365,6 +406,8 @@ class BayesNetClassifier(
 
     def _fit_batches(self, X: Any, y: Any, sample_weight: Any) -> None:
         """Encode a table in batches and learn from its codes."""
+        from tanager.classifiers.batch_training import encode_batches
+
         encoder, learner = self._parts()
         progress = FitProgress(self, X, y, sample_weight)
         with progress.stage("encode"):
@@ -390,35 +433,43 @@ class BayesNetClassifier(
     ) -> None:
         """Learn from coded samples, or from all counts so far, and become fitted."""
         found = None
-        with progress.stage("count"):
-            statistics = learner.count(data, incremental=incremental)
-            if counts is not None:
-                if statistics is not None:
-                    assert isinstance(counts, CountedData)
-                    statistics = counts + statistics
-                elif not learner.structure.online:
-                    steps = tuple(self.trace_["structure"])
-                    found = StructureResult(self.network_.structure, steps)
-                    learner = NetworkLearner(self.structure_, learner.parameters)
         warm = self.warm_start and not incremental
-        former = getattr(self, "network_", None)
-        result = learner.learn(
-            data if statistics is None else statistics,
-            random_generator(self.random_state),
-            progress,
-            found=found,
-            kept=counts,
-            former=former if warm and former and former.has_cpts else None,
-        )
+        former = getattr(self, "network_", None) if warm else None
+        checkpoint = None if incremental else self.checkpoint
+        if learner.structure.checkpoint is not None:
+            checkpoint = None  # the structure learner writes it
+        with resumable(self, data, checkpoint, former) as (samples, random):
+            with progress.stage("count"):
+                statistics = learner.count(samples, incremental=incremental)
+                if counts is not None:
+                    if statistics is not None:
+                        assert isinstance(counts, CountedData)
+                        statistics = counts + statistics
+                    elif not learner.structure.online:
+                        steps = tuple(self.trace_["structure"])
+                        found = structures.StructureResult(
+                            self.network_.structure, steps
+                        )
+                        learner = NetworkLearner(self.structure_, learner.parameters)
+            result = learner.learn(
+                samples if statistics is None else statistics,
+                random,
+                progress,
+                found=found,
+                kept=counts,
+                former=former if former and former.has_cpts else None,
+            )
         if batches:
             result.trace["batches"] = batches
-        samples = None
+        kept = None
         if not result.network.has_cpts:  # counts serve for the intervals of others
-            if incremental and isinstance(result.counts, FactorStatistics):
-                samples = result.counts.curvature_samples()
+            if incremental and isinstance(result.counts, loglinear.FactorStatistics):
+                kept = result.counts.curvature_samples()
             else:
-                samples = CurvatureSamples.of(data.codes, data.weights, len(classes))
-        self._set_fitted(encoder, classes, result, declared=declared, samples=samples)
+                kept = loglinear.CurvatureSamples.of(
+                    data.codes, data.weights, len(classes)
+                )
+        self._set_fitted(encoder, classes, result, declared=declared, samples=kept)
         progress.end()
 
     def _set_fitted(
@@ -451,7 +502,7 @@ class BayesNetClassifier(
         self, network: AnyNetwork, classes: npt.NDArray[Any], *, has_names: bool
     ) -> Self:
         """Become the fitted classifier of a network; match columns by their names."""
-        encoder, *_ = parts_from(self.encoder, self.structure, self.parameters)
+        encoder, *_ = registry.parts_from(self.encoder, self.structure, self.parameters)
         encoder = fitted_encoder(encoder, network.schema, has_names=has_names)
         self._set_fitted(encoder, classes, FitResult(network), declared=True)
         self._by_name = has_names

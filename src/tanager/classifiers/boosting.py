@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import repeat
 from math import isfinite
 from typing import Any, Self
 
@@ -30,10 +32,14 @@ from tanager.parameters import ParameterLearner
 from tanager.registry import parts_from
 from tanager.structure import StructureLearner
 from tanager.types import CodeArray, FloatArray, IndexArray, LabelArray
+from tanager.utils.progress import keep_best, report, watch
+from tanager.utils.text import pluralise
 from tanager.utils.validation import (
     check_choice,
+    check_flag,
     check_number,
     check_whole,
+    is_whole,
     random_generator,
 )
 
@@ -58,6 +64,9 @@ class BoostedClassifier(DataFrameClassifier):
         Factor of every network's weight, above 0.
     random_state : int, Generator, RandomState or None, default=None
         Source of randomness for learners that use one; that of `estimator` is ignored.
+    max_seconds, verbose
+        As in `BayesNetClassifier`; those of `estimator` are ignored. The best model so
+        far are the networks so far.
 
     Attributes
     ----------
@@ -135,11 +144,15 @@ class BoostedClassifier(DataFrameClassifier):
         n_estimators: int = 20,
         learning_rate: float = 1.0,
         random_state: Any = None,
+        max_seconds: float | None = None,
+        verbose: bool = False,
     ) -> None:
         self.estimator = estimator
         self.n_estimators = n_estimators
         self.learning_rate = learning_rate
         self.random_state = random_state
+        self.max_seconds = max_seconds
+        self.verbose = verbose
 
     @property
     def networks_(self) -> tuple[Network, ...]:
@@ -165,6 +178,13 @@ class BoostedClassifier(DataFrameClassifier):
         """
         base = self._options()
         self._check(base)
+        with watch(self, self.max_seconds, verbose=self.verbose, whole=True):
+            self._fit(base, X, y, sample_weight)
+        return self
+
+    def _fit(
+        self, base: BayesNetClassifier, X: Any, y: Any, sample_weight: Any
+    ) -> None:
         who, advice = type(self).__name__, "boosting needs the class of every sample."
         data = read_training_data(X, y, sample_weight, who, advice=advice)
         if base.missing == "error":
@@ -191,11 +211,11 @@ class BoostedClassifier(DataFrameClassifier):
             parameters=parameters,
             total=float(weights.sum()),
             n_jobs=base.n_jobs,
+            numbers=zip(range(self.n_estimators + 1), repeat(self.n_estimators)),
         )
         members, votes, errors = self._boost(member, codes, labels, weights)
         networks = tuple(m.network_ for m in members)
         self._set_fitted(encoder, data.classes, networks, votes, errors)
-        return self
 
     def _boost(
         self,
@@ -215,11 +235,21 @@ class BoostedClassifier(DataFrameClassifier):
             learning_rate=self.learning_rate,
             random_state=seed,
         )
+
+        def complete() -> int:
+            weights = getattr(boost, "estimator_weights_", np.empty(0))
+            return int(np.count_nonzero(weights))
+
+        def done() -> str:
+            return pluralise(complete(), "network") if complete() else ""
+
+        ended = False
         try:
             # AdaBoost passes the weights on itself, and raises if the user has
             # enabled metadata routing.
-            with config_context(enable_metadata_routing=False):
+            with config_context(enable_metadata_routing=False), keep_best(self, done):
                 boost.fit(codes, labels, sample_weight=weights)
+                ended = True
         except ValueError:
             # The list is empty only if AdaBoost discarded the first member, because
             # it is no better than guessing. Then this member gets the only vote.
@@ -229,14 +259,15 @@ class BoostedClassifier(DataFrameClassifier):
             single.fit(codes, labels, weights)
             error = np.average(single.predict(codes) != labels, weights=weights)
             return [single], np.ones(1), np.array([float(error)])
-        n_members = len(boost.estimators_)
+        # If the time was up, the last network has no weight yet.
+        n_members = len(boost.estimators_) if ended else complete()
         votes = boost.estimator_weights_[:n_members]
         if not isfinite(votes.sum()) or not votes.all():
             raise InputError(
                 f"learning_rate={self.learning_rate!r} gives networks weights that are "
                 "infinite or zero by rounding; give one closer to 1."
             )
-        return boost.estimators_, votes, boost.estimator_errors_[:n_members]
+        return boost.estimators_[:n_members], votes, boost.estimator_errors_[:n_members]
 
     def _set_fitted(
         self,
@@ -296,6 +327,8 @@ class BoostedClassifier(DataFrameClassifier):
         check_choice("unknown", base.unknown, POLICIES)
         check_whole("n_estimators", self.n_estimators, 1)
         check_number("learning_rate", self.learning_rate, above=0)
+        check_number("max_seconds", self.max_seconds, above=0, none=True)
+        check_flag("verbose", self.verbose)
 
 
 def boost(
@@ -303,6 +336,8 @@ def boost(
     n_estimators: int = 20,
     learning_rate: float = 1.0,
     random_state: Any = None,
+    max_seconds: float | None = None,
+    verbose: bool = False,
     **arguments: Any,
 ) -> BoostedClassifier:
     """Boost a `BayesNetClassifier` made from the other arguments."""
@@ -311,6 +346,8 @@ def boost(
         n_estimators=n_estimators,
         learning_rate=learning_rate,
         random_state=random_state,
+        max_seconds=max_seconds,
+        verbose=verbose,
     )
 
 
@@ -329,13 +366,13 @@ def _select_weighted(
 
 
 def _random_state(random_state: Any) -> Any:
-    """A source of randomness that scikit-learn accepts, which excludes Generators."""
-    if isinstance(random_state, np.random.RandomState):
+    """A source of randomness that scikit-learn accepts: Generators are none."""
+    if random_state is None or isinstance(random_state, np.random.RandomState):
         return random_state
     random = random_generator(random_state)
-    if isinstance(random_state, np.random.Generator):
-        return int(random.integers(2**31 - 1))
-    return random_state
+    if is_whole(random_state) and random_state < 2**32:
+        return random_state
+    return int(random.integers(2**31 - 1))
 
 
 class MemberClassifier(ClassifierMixin, BaseEstimator):
@@ -344,7 +381,8 @@ class MemberClassifier(ClassifierMixin, BaseEstimator):
     Codes and labels are finite integers, so they pass scikit-learn's checks; a missing
     value has a code of its own. `total` is the sum that the sample weights are scaled
     to: an ensemble gives relative weights, but the learners take them as frequencies.
-    The schema, with the class last, is shared by all clones.
+    The schema, with the class last, is shared by all clones, and so are the `numbers`
+    of networks, those done and those to be made.
     """
 
     def __init__(
@@ -356,6 +394,7 @@ class MemberClassifier(ClassifierMixin, BaseEstimator):
         total: float,
         n_jobs: int | None = None,
         random_state: Any = None,
+        numbers: Iterator[tuple[int, int]] | None = None,
     ) -> None:
         self.schema = schema
         self.structure = structure
@@ -363,6 +402,7 @@ class MemberClassifier(ClassifierMixin, BaseEstimator):
         self.total = total
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.numbers = numbers
 
     def fit(
         self,
@@ -371,6 +411,8 @@ class MemberClassifier(ClassifierMixin, BaseEstimator):
         sample_weight: FloatArray,
     ) -> Self:
         """Learn from codes (n_samples, n_features), class codes and weights."""
+        if self.numbers is not None:
+            report("BoostedClassifier", *next(self.numbers), unit="network")
         weights = sample_weight * (self.total / sample_weight.sum())
         data = ArrayData(self.schema, X, y, weights, self.n_jobs)
         random = random_generator(self.random_state)
@@ -397,4 +439,5 @@ class MemberClassifier(ClassifierMixin, BaseEstimator):
             total=self.total,
             n_jobs=self.n_jobs,
             random_state=self.random_state,
+            numbers=self.numbers,
         )

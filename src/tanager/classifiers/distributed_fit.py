@@ -9,23 +9,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy.typing as npt
 
+from tanager.classifiers.fit_checkpoint import resumable
 from tanager.classifiers.training import FitProgress, add_target, class_factors
 from tanager.data.partitioned_data import PartitionedData
-from tanager.distributed.collections import n_rows_of
+from tanager.distributed.collections import SampleCollections, n_rows_of
 from tanager.distributed.dask_data import DaskData
 from tanager.distributed.encoded_partitions import DaskSamples, ReadingRules
 from tanager.errors import InputError
 from tanager.loglinear.factor_uncertainty import MAX_SAMPLES, CurvatureSamples
 from tanager.network import AnyNetwork
-from tanager.utils.validation import random_generator
 
 if TYPE_CHECKING:
     from tanager.classifiers.bayes_net import BayesNetClassifier
 
 
-def fit_on_dask(
-    model: BayesNetClassifier, X: Any, y: Any, sample_weight: Any
-) -> BayesNetClassifier:
+def fit_on_dask(model: BayesNetClassifier, collections: SampleCollections) -> None:
     """Do what `BayesNetClassifier.fit` does, for Dask collections.
 
     Raw partitions are read twice, for the schema and for the codes; the codes
@@ -33,10 +31,10 @@ def fit_on_dask(
     travels, except for the samples of a search that the learner gathers.
     """
     encoder, learner = model._parts()
-    progress = FitProgress(model, X, y, sample_weight)
+    progress = FitProgress(model, collections.X, collections.y, collections.weights)
     unlabelled = learner.parameters.uses_unlabelled
     rules = ReadingRules(type(model).__name__, unlabelled, model.missing == "error")
-    samples = DaskSamples(X, y, sample_weight, rules)
+    samples = DaskSamples(collections, rules)
     with progress.stage("encode"):
         summary = samples.summarize(encoder)
         classes = summary.classes
@@ -47,7 +45,7 @@ def fit_on_dask(
                 "classifier needs at least two classes."
             )
         encoder.fit_summary(summary, model.n_jobs)
-        schema = add_target(encoder.schema_, classes, samples.target)
+        schema = add_target(encoder.schema_, classes, collections.target)
         learner.structure.check(schema)
         factors = None
         if model.class_weight is not None:
@@ -58,21 +56,21 @@ def fit_on_dask(
         )
     former = getattr(model, "network_", None) if model.warm_start else None
     with data if isinstance(data, DaskData) else nullcontext():
-        with progress.stage("count"):
-            statistics = learner.count(data, incremental=False)
-        result = learner.learn(
-            data if statistics is None else statistics,
-            random_generator(model.random_state),
-            progress,
-            former=former if former is not None and former.has_cpts else None,
-        )
+        with resumable(model, data, model.checkpoint, former) as (kept_data, random):
+            with progress.stage("count"):
+                statistics = learner.count(kept_data, incremental=False)
+            result = learner.learn(
+                kept_data if statistics is None else statistics,
+                random,
+                progress,
+                former=former if former is not None and former.has_cpts else None,
+            )
         kept = _curvature_samples(data, result.network)
         if isinstance(data, DaskData):
             report = data.traffic.report(len(data.futures))
             result = replace(result, trace={**result.trace, "distributed": report})
     model._set_fitted(encoder, classes, result, declared=False, samples=kept)
     progress.end()
-    return model
 
 
 def _curvature_samples(

@@ -17,7 +17,15 @@ from sklearn.metrics import check_scoring
 from sklearn.model_selection import StratifiedKFold
 
 from tanager.classifiers.base import DataFrameClassifier
+from tanager.classifiers.batch_evaluation import (
+    PREFIT,
+    FittedOnly,
+    evaluate_batches,
+    evaluate_folds,
+    refuse_further_scores,
+)
 from tanager.classifiers.bayes_net import BayesNetClassifier
+from tanager.classifiers.distributed_evaluation import evaluate_collections
 from tanager.classifiers.evaluation_result import (
     EvaluationResult,
     FoldResult,
@@ -27,9 +35,10 @@ from tanager.classifiers.metrics import scores
 from tanager.distributed.collections import is_dask
 from tanager.encoding.frame import Frame, read_frame
 from tanager.encoding.labels import encode_labels
-from tanager.errors import CapabilityError, InputError
+from tanager.errors import InputError
 from tanager.io.batches import is_batched
 from tanager.types import BoolArray, FloatArray, IndexArray, Progress
+from tanager.utils.progress import watch
 from tanager.utils.text import one_line, pluralise
 from tanager.utils.validation import check_weights, check_whole
 
@@ -64,14 +73,17 @@ def evaluate(
         class, from the second on with a number. All are compared with the first.
     X : array-like or data frame of shape (n_samples, n_features)
         The features. Or a table with the classes that is read in batches, such as
-        ``"folder/*.parquet"``: see `tanager.Batches`. Then sample i is in fold
-        i modulo `cv`, and every fold reads the batches three times.
+        ``"folder/*.parquet"``: see `tanager.Batches`. Or a Dask collection, with y and
+        weights of the same partitions. Then sample i is in fold i modulo `cv`, and
+        every fold reads the batches or partitions three times.
     y : array-like of shape (n_samples,), or str
         The classes; in batches the name of their column. Unlabelled samples (None or
         NaN), which methods such as NB+EM can use, are in all training sets and in no
-        test set; in batches they are in training sets like the others.
-    cv : int or scikit-learn splitter, default=5
-        Number of folds, or an object with a method ``split(X, y)``.
+        test set; in batches and partitions they are in training sets like the others.
+    cv : int, scikit-learn splitter or "prefit", default=5
+        Number of folds, or an object with a method ``split(X, y)``. ``"prefit"`` means
+        that the models are fitted already: they are scored on all samples, and none is
+        fitted.
     n_repeats : int, default=1
         Repetitions of the cross-validation, each with its own shuffling; for an `int`
         as `cv` only.
@@ -79,7 +91,7 @@ def evaluate(
         Further scores as in scikit-learn, such as ``"balanced_accuracy"``; accuracy,
         log loss and Brier score are always there.
     sample_weight : array-like of shape (n_samples,) or None, default=None
-        Weights for fitting. Scores are not weighted.
+        Weights for fitting. Scores are not weighted, but with ``"prefit"``.
     n_jobs : int or None, default=None
         Threads of every classifier that is given by name. Folds run one after the
         other, since they are timed.
@@ -135,18 +147,12 @@ def evaluate(
     >>> sorted(result.to_frame().columns)[:4]
     ['accuracy', 'brier', 'data', 'fit_seconds']
     """
-    if is_dask(X) or is_dask(y):
-        raise CapabilityError(
-            "evaluate splits data in memory into folds, got a Dask collection. Compute "
-            "a sample of it, or fit on some partitions and predict_proba the others."
-        )
     check_whole("n_repeats", n_repeats, 1)
     check_whole("random_state", random_state, 0)
     makers = _models_by_name(models, n_jobs, random_state)
-    if is_batched(X):
-        from tanager.classifiers.batch_evaluation import evaluate_batches
-
-        return evaluate_batches(
+    if is_dask(X) or is_batched(X):
+        evaluate_parts = evaluate_collections if is_dask(X) else evaluate_batches
+        return evaluate_parts(
             makers, X, y, cv=cv, n_repeats=n_repeats, scoring=scoring,
             sample_weight=sample_weight, name=name, progress=progress,
         )  # fmt: skip
@@ -155,6 +161,10 @@ def evaluate(
     classes, labels = encode_labels(y, table.n_rows, "evaluate", allow_missing=True)
     codes = labels.astype(np.intp)
     weights = check_weights(sample_weight, table.n_rows)
+    if isinstance(cv, str) and cv == PREFIT:
+        refuse_further_scores(n_repeats, scoring)
+        source = FittedOnly(X, classes, codes, weights)
+        return evaluate_folds(makers, source, cv, name, progress)
     if isinstance(cv, int | np.integer):
         check_whole("cv", cv, 2)
         cv = int(cv)
@@ -167,16 +177,17 @@ def evaluate(
         splits = _given_splits(cv, X, classes, codes)
         protocol = f"{pluralise(len(splits), 'split')} of {type(cv).__name__}"
     data = _Samples(table, _row_taker(X), classes, codes, weights)
-    for model in makers.values():
-        if isinstance(model, DataFrameClassifier):
-            data.warm_up(clone(model), splits[0][2])
     folds: list[FoldResult] = []
-    for split in splits:
-        for title, model in makers.items():
-            if progress is not None:
-                text = f"{title}, fold {split[1]} of repetition {split[0]}"
-                progress(len(folds) + 1, len(splits) * len(makers), text)
-            folds.append(data.run(title, clone(model), split, scorers))
+    with watch("evaluate", keeps=False):  # Ctrl-C ends all fits
+        for model in makers.values():
+            if isinstance(model, DataFrameClassifier):
+                data.warm_up(clone(model), splits[0][2])
+        for split in splits:
+            for title, model in makers.items():
+                if progress is not None:
+                    text = f"{title}, fold {split[1]} of repetition {split[0]}"
+                    progress(len(folds) + 1, len(splits) * len(makers), text)
+                folds.append(data.run(title, clone(model), split, scorers))
     return EvaluationResult(
         data=name,
         models=tuple(makers),
@@ -312,7 +323,7 @@ def _given_splits(
     """The splits of a scikit-learn splitter, which samples must be labelled for."""
     if not hasattr(cv, "get_n_splits"):
         raise InputError(
-            "cv must be a whole number or a scikit-learn splitter such as "
+            'cv must be a whole number, "prefit", or a scikit-learn splitter such as '
             f"StratifiedKFold(5), got {cv!r}."
         )
     if (codes == len(classes)).any():

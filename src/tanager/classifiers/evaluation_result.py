@@ -262,7 +262,7 @@ class EvaluationResult(SvgMixin, ExportableResult):
                 ),
                 (("Parameters", tuple(_mean_text(own) for own in sizes)),),
                 tuple(Counter(e for f in own for e in f.edges) for own in by_name),
-                float(np.mean([fold.n_test / fold.n_train for fold in self.folds])),
+                _test_ratio(self.folds),
             ),
         )
 
@@ -306,6 +306,11 @@ class EvaluationResult(SvgMixin, ExportableResult):
         return draw_figure(draw, path)
 
 
+def _test_ratio(folds: Sequence[FoldResult]) -> float:
+    """Mean ratio of test and training samples; models may be fitted to others."""
+    return float(np.mean([fold.n_test / max(fold.n_train, 1) for fold in folds]))
+
+
 def _mean_text(numbers: Sequence[int]) -> str:
     """The mean of whole numbers, rounded; a dash for none."""
     return f"{sum(numbers) / len(numbers):,.0f}" if numbers else "-"
@@ -321,8 +326,8 @@ def _cell(
         text += f" ± {values.std(ddof=1):.{metric.digits}f}"
     if metric.sign == 0 or own is first or len(values) < 2:
         return text + "  "
-    ratio = float(np.mean([fold.n_test / fold.n_train for fold in own]))
-    t, p = corrected_t_test(metric.sign * (values - metric.values(first)), ratio)
+    gains = metric.sign * (values - metric.values(first))
+    t, p = corrected_t_test(gains, _test_ratio(own))
     if p >= SIGNIFICANT:
         return text + "  "
     return f"{text} {'+' if t > 0 else '-'}"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 from sklearn.base import clone
 from sklearn.utils.metaestimators import available_if
 
-from tanager.classifiers.drift import DriftReport, make_report, measure_batch
+from tanager import loglinear, registry
 from tanager.classifiers.inspection import InspectionMixin
 from tanager.classifiers.training import (
     FitProgress,
@@ -20,16 +20,16 @@ from tanager.classifiers.training import (
 from tanager.data import CountedData
 from tanager.encoding.labels import join_classes
 from tanager.errors import CapabilityError, InputError
-from tanager.loglinear.factor_statistics import FactorStatistics
 from tanager.model.schema import Schema
-from tanager.parameters import ParameterLearner
-from tanager.registry import parts_from
-from tanager.structure import StructureLearner
 from tanager.utils.text import one_line
 from tanager.utils.validation import check_number, random_generator
 
 if TYPE_CHECKING:
     from tanager.classifiers.bayes_net import BayesNetClassifier
+    from tanager.classifiers.drift import DriftReport
+    from tanager.loglinear.factor_statistics import FactorStatistics
+    from tanager.parameters import ParameterLearner
+    from tanager.structure import StructureLearner
 
 
 def _supports_partial_fit(estimator: IncrementalMixin) -> bool:
@@ -203,7 +203,7 @@ class IncrementalMixin(InspectionMixin):
             result = learner.learn(pair[0] + pair[1], random, progress)
         declared = self._declared and other._declared
         samples = None
-        if isinstance(result.counts, FactorStatistics):
+        if isinstance(result.counts, loglinear.FactorStatistics):
             samples = result.counts.curvature_samples()
         merged._set_fitted(encoder, classes, result, declared=declared, samples=samples)
         return merged
@@ -221,6 +221,8 @@ class IncrementalMixin(InspectionMixin):
         InputError
             If the classifier has not learned from a second batch.
         """
+        from tanager.classifiers.drift import make_report
+
         return make_report(self._fitted().trace_)
 
     def _measure_drift(
@@ -230,6 +232,8 @@ class IncrementalMixin(InspectionMixin):
 
         `schema` has the variables with all states, those of the new batch included.
         """
+        from tanager.classifiers.drift import measure_batch
+
         former: list[dict[str, Any]] = list(self.trace_.get("batches", ()))
         known = self.network_.schema
         pairs = zip(known, schema, strict=True)
@@ -248,7 +252,7 @@ class IncrementalMixin(InspectionMixin):
 
     def _incremental_learner(self) -> NetworkLearner:
         """Fresh learners for incremental learning from the constructor arguments."""
-        _, structure, parameters = parts_from(
+        _, structure, parameters = registry.parts_from(
             self.encoder, self.structure, self.parameters, incremental=True
         )
         return NetworkLearner(structure, parameters)
@@ -268,7 +272,8 @@ def _are_alike(
     one: CountedData | FactorStatistics, other: CountedData | FactorStatistics
 ) -> bool:
     """Whether two classifiers kept the same kind of statistics."""
-    if isinstance(one, FactorStatistics) or isinstance(other, FactorStatistics):
+    factors = loglinear.FactorStatistics
+    if isinstance(one, factors) or isinstance(other, factors):
         return type(one) is type(other)
     return (one.pairs is None) == (other.pairs is None) and (
         one.families.layout.axes == other.families.layout.axes

@@ -3,40 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tanager import explain, loglinear
 from tanager.classifiers.export_methods import ExportMixin
 from tanager.data import ArrayData, CountedData, Counts
 from tanager.encoding.labels import encode_labels
 from tanager.errors import InputError, unknown_name
-from tanager.explain import (
-    Counterfactual,
-    CredibleInterval,
-    EdgeStrengths,
-    Effect,
-    Explanation,
-    Importance,
-    Questions,
-    Sensitivity,
-    Typicality,
-    explain_samples,
-    find_counterfactual,
-    measure_edges,
-    measure_effect,
-    measure_importance,
-    measure_intervals,
-    measure_sensitivity,
-    measure_typicality,
-    rank_questions,
-    stored_importance,
-)
 from tanager.explain.feature_arguments import single_row
-from tanager.loglinear.factor_statistics import FactorStatistics
-from tanager.loglinear.factor_uncertainty import CurvatureSamples
 from tanager.types import CodeArray, IntArray
 from tanager.utils.validation import check_weights
+
+if TYPE_CHECKING:
+    from tanager.explain import (
+        Counterfactual,
+        CredibleInterval,
+        EdgeStrengths,
+        Effect,
+        Explanation,
+        Importance,
+        Questions,
+        Sensitivity,
+        Typicality,
+    )
+    from tanager.loglinear import CurvatureSamples, FactorStatistics
 
 
 class InspectionMixin(ExportMixin):
@@ -69,7 +61,9 @@ class InspectionMixin(ExportMixin):
         """
         fitted = self._fitted()
         codes = fitted.encode(X)
-        return explain_samples(fitted.network_, codes, by=by, n_jobs=fitted.n_jobs)
+        return explain.explain_samples(
+            fitted.network_, codes, by=by, n_jobs=fitted.n_jobs
+        )
 
     def counterfactual(
         self,
@@ -107,7 +101,7 @@ class InspectionMixin(ExportMixin):
         tanager.explain.find_counterfactual : Details of the search.
         """
         fitted = self._fitted()
-        return find_counterfactual(
+        return explain.find_counterfactual(
             fitted.network_,
             single_row(fitted.encode(X)),
             target=target,
@@ -139,7 +133,7 @@ class InspectionMixin(ExportMixin):
         """
         fitted = self._fitted()
         row = single_row(fitted.encode(X))
-        return rank_questions(fitted.network_, row, costs=costs)
+        return explain.rank_questions(fitted.network_, row, costs=costs)
 
     def typicality(
         self, X: Any, *, n_samples: int = 10_000, random_state: Any = 0
@@ -166,7 +160,7 @@ class InspectionMixin(ExportMixin):
             For a `LogLinearNetwork`, which has no distribution of the features.
         """
         fitted = self._fitted()
-        return measure_typicality(
+        return explain.measure_typicality(
             fitted.network_,
             fitted.encode(X),
             n_samples=n_samples,
@@ -207,13 +201,13 @@ class InspectionMixin(ExportMixin):
         fitted = self._fitted()
         network = fitted.network_
         if X is None and y is None:
-            return stored_importance(network, by=by)
+            return explain.stored_importance(network, by=by)
         if X is None or y is None:
             raise InputError("importance needs both X and y, or neither.")
         codes = fitted.encode(X)
         labels = fitted._encode_classes(y, len(codes))
         weights = check_weights(sample_weight, len(codes))
-        return measure_importance(
+        return explain.measure_importance(
             network, codes, labels, weights, by=by, n_jobs=fitted.n_jobs
         )
 
@@ -227,7 +221,7 @@ class InspectionMixin(ExportMixin):
             `tanager.explain.measure_edges`.
         """
         fitted = self._fitted()
-        return measure_edges(fitted.network_)
+        return explain.measure_edges(fitted.network_)
 
     def effect(self, *names: str) -> Effect:
         """Compute the curve of one feature, or the surface of two.
@@ -248,7 +242,7 @@ class InspectionMixin(ExportMixin):
         tanager.explain.measure_effect : Defines the effect.
         """
         fitted = self._fitted()
-        return measure_effect(fitted.network_, names, fitted._family_counts())
+        return explain.measure_effect(fitted.network_, names, fitted._family_counts())
 
     def sensitivity(
         self, X: Any, label: Any = None, *, odds: float = 2.0, max_entries: int = 100
@@ -280,7 +274,7 @@ class InspectionMixin(ExportMixin):
         tanager.explain.measure_sensitivity : Details of the analysis.
         """
         fitted = self._fitted()
-        return measure_sensitivity(
+        return explain.measure_sensitivity(
             fitted.network_,
             single_row(fitted.encode(X)),
             label,
@@ -338,8 +332,10 @@ class InspectionMixin(ExportMixin):
                 data = ArrayData(network.schema, counted, labels, n_jobs=fitted.n_jobs)
                 counts = data.count(network.structure.families)
             else:
-                samples = CurvatureSamples.of(counted, None, len(fitted.classes_))
-        return measure_intervals(
+                samples = loglinear.CurvatureSamples.of(
+                    counted, None, len(fitted.classes_)
+                )
+        return explain.measure_intervals(
             network,
             fitted.encode(X),
             counts,

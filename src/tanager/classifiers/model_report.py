@@ -1,4 +1,4 @@
-"""Reports of fitted classifiers."""
+"""Reports and cards of fitted classifiers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tanager.classifiers.persistence import describe_classifier
 from tanager.encoding import encode_frame, read_frame
 from tanager.encoding.labels import encode_labels
 from tanager.errors import CapabilityError, InputError
-from tanager.report import ReportData, Training, write_report
+from tanager.report import ModelCard, ReportData, Training, make_card, write_report
 from tanager.types import IntArray
 from tanager.utils.atomic_write import check_writable
 from tanager.utils.text import shorten
@@ -34,17 +34,34 @@ def write_model_report(
 
     `name` is that of the dataset.
     """
+    _check_single(model, "report")
+    check_writable(path)
+    data = _read_data(model, X, y, name, "report")
+    write_report(path, model.networks_[0], describe_training(model), data, title=title)
+
+
+def make_model_card(
+    model: DataFrameClassifier,
+    X: Any = None,
+    y: Any = None,
+    *,
+    title: str = "",
+    name: str = "",
+) -> ModelCard:
+    """Make the card of a fitted classifier; see `BayesNetClassifier.card`."""
+    _check_single(model, "card")
+    data = _read_data(model, X, y, name, "card")
+    return make_card(model.networks_[0], describe_training(model), data, title=title)
+
+
+def _check_single(model: DataFrameClassifier, what: str) -> None:
+    """Raise if a classifier has several networks."""
     if len(model.networks_) != 1 or hasattr(model, "estimator_weights_"):
         raise CapabilityError(
-            f"A report shows one network, but a {type(model).__name__} lets several "
-            f"vote, here {len(model.networks_)}. Report one of them: "
-            "BayesNetClassifier.from_network(model.networks_[0]).report(path)."
+            f"A {what} shows one network, but a {type(model).__name__} lets several "
+            f"vote, here {len(model.networks_)}. Use one of them: "
+            f"BayesNetClassifier.from_network(model.networks_[0]).{what}(...)."
         )
-    if X is None and y is not None:
-        raise InputError("report got classes y without samples; pass X, too.")
-    check_writable(path)
-    data = None if X is None else _read_data(model, X, y, name)
-    write_report(path, model.networks_[0], describe_training(model), data, title=title)
 
 
 def describe_training(model: DataFrameClassifier) -> Training:
@@ -64,8 +81,14 @@ def describe_training(model: DataFrameClassifier) -> Training:
     )
 
 
-def _read_data(model: DataFrameClassifier, X: Any, y: Any, name: str) -> ReportData:
-    """Codes, labels and predictions of the samples."""
+def _read_data(
+    model: DataFrameClassifier, X: Any, y: Any, name: str, what: str
+) -> ReportData | None:
+    """Codes, labels and predictions of the samples, if there are any."""
+    if X is None:
+        if y is not None:
+            raise InputError(f"{what} got classes y without samples; pass X, too.")
+        return None
     frame = model._match_columns(read_frame(X))
     probabilities = model.predict_proba(frame)
     codes = encode_frame(frame, model.encoder_.schema_)

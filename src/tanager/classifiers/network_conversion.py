@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tanager import network as networks
 from tanager.classifiers.inspection import InspectionMixin
 from tanager.errors import InputError
 from tanager.model.schema import states_array
-from tanager.network import AnyNetwork
 
 if TYPE_CHECKING:
     from tanager.classifiers.bayes_net import BayesNetClassifier
+    from tanager.network import AnyNetwork
 
 
 class NetworkConversionMixin(InspectionMixin):
@@ -50,7 +51,7 @@ class NetworkConversionMixin(InspectionMixin):
         """
         from tanager.classifiers.bayes_net import BayesNetClassifier
 
-        if not isinstance(network, AnyNetwork):
+        if not isinstance(network, networks.AnyNetwork):
             raise InputError(
                 "from_network expects a Network, got a "
                 f"{type(network).__name__}; tanager.load reads files."

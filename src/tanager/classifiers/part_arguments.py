@@ -6,8 +6,8 @@ from typing import Any, Self
 
 from sklearn.base import BaseEstimator
 
+from tanager import registry
 from tanager.errors import InputError
-from tanager.registry import parts_from
 
 PARTS = ("encoder", "structure", "parameters")
 """The arguments of a classifier that are parts, in the order of `parts_from`."""
@@ -61,7 +61,7 @@ class PartArgumentsMixin(BaseEstimator):
             elif mark:
                 others[name] = value
         if of_parts:
-            made = parts_from(self.encoder, self.structure, self.parameters)
+            made = registry.parts_from(self.encoder, self.structure, self.parameters)
             named = dict(zip(PARTS, made, strict=True))
             for part, arguments in of_parts.items():
                 self._set_part(part, named, arguments)

@@ -6,31 +6,37 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from tanager import loglinear
+from tanager import network as networks
 from tanager.data import CountedData
 from tanager.data.coded_data import CodedData
 from tanager.data.information import fits_budget
+from tanager.distributed.collections import is_dask
 from tanager.encoding.feature_states import extend_variable
 from tanager.encoding.frame import Frame, plain_state, read_frame
 from tanager.encoding.labels import BY_EM, encode_labels
 from tanager.errors import CapabilityError, InputError
 from tanager.io.batches import is_batched
-from tanager.loglinear.factor_statistics import FactorStatistics
 from tanager.model import FamilyLayout, Parameters, Schema, Structure, Variable
 from tanager.model.constant_arcs import (
     drop_constant_arcs,
     restore_constant_arcs,
     varying_parents,
 )
-from tanager.network import AnyNetwork, LogLinearNetwork, Network
-from tanager.parameters import ParameterLearner
-from tanager.structure import StructureLearner, StructureResult
 from tanager.types import FloatArray
+from tanager.utils.progress import set_stage, time_share
 from tanager.utils.validation import check_weights, is_number
+
+if TYPE_CHECKING:
+    from tanager.loglinear import FactorStatistics
+    from tanager.network import AnyNetwork, Network
+    from tanager.parameters import ParameterLearner
+    from tanager.structure import StructureLearner, StructureResult
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -49,6 +55,10 @@ except ImportError:  # before scikit-learn 1.9
 
 STAGES = ("encode", "structure", "parameters")
 """The stages that scikit-learn's callbacks see."""
+
+SHARE = 2 / 3
+"""Fraction of a limited time in which a structure is learned, if parameters take long,
+too."""
 
 START_CELLS = 5_000_000
 """Cells up to which sums of factors are expanded to CPTs to start from."""
@@ -98,6 +108,12 @@ def read_training_data(
     advice: str = BY_EM,
 ) -> TrainingData:
     """Read and check the arguments of a fit; `advice` is that of `encode_labels`."""
+    if is_dask(X):
+        raise CapabilityError(
+            f"{who} needs the samples as one data frame here, but X is a Dask "
+            f"{type(X).__name__}. Only BayesNetClassifier.fit takes these; in "
+            "partial_fit give one partition after the other."
+        )
     if is_batched(X):
         raise CapabilityError(
             f"{who} needs the samples as one data frame here, but X is read in batches "
@@ -236,6 +252,7 @@ class FitProgress:
     def stage(self, name: str) -> Iterator[None]:
         """Time one stage, and report its begin and end."""
         started = perf_counter()
+        set_stage(name)
         inner = None
         if self._context is not None and name in STAGES:
             inner = self._context.subcontext(task_name=name)
@@ -363,14 +380,15 @@ class NetworkLearner:
         network to start from (see `starting_cpts`) if it has the same variables, states
         and structure, ignored if the CPTs come with the structure.
         """
-        with progress.stage("structure"):
-            if isinstance(kept, FactorStatistics):
+        brief = self.parameters.takes_tables or self.parameters.needs == "counts"
+        with progress.stage("structure"), time_share(1.0 if brief else SHARE):
+            if isinstance(kept, loglinear.FactorStatistics):
                 result = self.structure.learn_more(data, kept, random_state=random)
             else:
                 result = found or self.structure.learn(data, random_state=random)
         if result.factors is not None:
             return self.join_factors(data.schema, result, progress)
-        assert not isinstance(kept, FactorStatistics)
+        assert not isinstance(kept, loglinear.FactorStatistics)
         start = result.start
         if (
             former is not None
@@ -405,7 +423,7 @@ class NetworkLearner:
             index = data.schema.position
             given = {(index[p], index[c]) for p, c in self.structure.given_arcs}
             arcs, parameters = drop_constant_arcs(arcs, parameters, given)
-        network = Network(data.schema, arcs, parameters)
+        network = networks.Network(data.schema, arcs, parameters)
         return FitResult(network, counts, trace, self)
 
     def join_factors(
@@ -418,7 +436,7 @@ class NetworkLearner:
             "parameters": [],
             "seconds": progress.seconds,
         }
-        network = LogLinearNetwork(schema, result.factors)
+        network = networks.LogLinearNetwork(schema, result.factors)
         return FitResult(network, result.statistics, trace, self)
 
 

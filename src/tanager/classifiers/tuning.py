@@ -30,6 +30,7 @@ from tanager.encoding.frame import Frame, read_frame
 from tanager.encoding.labels import encode_labels
 from tanager.errors import InputError
 from tanager.types import FloatArray, IndexArray, Progress
+from tanager.utils.progress import Watch, current_watch, watch
 from tanager.utils.text import one_line, pluralise
 from tanager.utils.validation import (
     check_flag,
@@ -146,11 +147,12 @@ def tune(
     split = validation_split(classes[codes], validation_fraction, random_state)
     started = perf_counter()
     data = HeldOutData(table, classes, codes, weights, split)
-    ranked = search.run(data, n_jobs, progress)
-    seconds = perf_counter() - started
-    estimator = search.classifier(ranked[0])
-    if refit:
-        estimator.fit(X, y, sample_weight=sample_weight)
+    with watch("tune", keeps=False):  # Ctrl-C ends all fits
+        ranked = search.run(data, n_jobs, progress)
+        seconds = perf_counter() - started
+        estimator = search.classifier(ranked[0])
+        if refit:
+            estimator.fit(X, y, sample_weight=sample_weight)
     return TuningResult(
         model=title,
         data=name,
@@ -230,16 +232,21 @@ class Search:
 
         results: dict[int, Setting] = {}
         candidates = self.settings
+        helping = (current_watch() or Watch()).helper()
         # Threads: kernels run side by side, and nothing is copied.
         parallel = Parallel(n_jobs=n_jobs, backend="threading")
         with warnings.catch_warnings():
             # The error of a setting says that it is bad.
             warnings.simplefilter("ignore", ConvergenceWarning)
-            for epochs in self.schedule.epochs:
-                trained = parallel(delayed(train)(one, epochs) for one in candidates)
-                results |= {setting.number: setting for setting in trained}
-                kept = math.ceil(len(trained) / FACTOR)
-                candidates = sorted(trained, key=_rank)[:kept]
+            try:
+                for epochs in self.schedule.epochs:
+                    fits = (delayed(helping.join(train))(s, epochs) for s in candidates)
+                    trained = parallel(fits)
+                    results |= {setting.number: setting for setting in trained}
+                    kept = math.ceil(len(trained) / FACTOR)
+                    candidates = sorted(trained, key=_rank)[:kept]
+            finally:
+                helping.cancel.on = True  # fits that go on after Ctrl-C
         return sorted(results.values(), key=_rank)
 
     def classifier(self, setting: Setting) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import click
 
 from tanager._version import __version__
+from tanager.cli._card import card
 from tanager.cli._convert import convert
 from tanager.cli._demo import demo
 from tanager.cli._describe import describe
@@ -48,8 +49,8 @@ def cli() -> None:
 
 
 _COMMANDS = (
-    describe, fit, predict, explain, evaluate, tune, show, plot, report, convert,
-    export, names, datasets, demo, warmup,
+    describe, fit, predict, explain, evaluate, tune, show, plot, report, card,
+    convert, export, names, datasets, demo, warmup,
 )  # fmt: skip
 for _command in _COMMANDS:
     cli.add_command(_command)

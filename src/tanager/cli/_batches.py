@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from glob import has_magic
 from typing import Any
 
 import click
 
 from tanager.classifiers import BayesNetClassifier, BoostedClassifier
-from tanager.cli._column_matching import absent_note, features_for
+from tanager.cli._column_matching import absent_note, features_for, kept_columns
 from tanager.cli._data import Data, column_named
 from tanager.cli._terminal import say
 from tanager.errors import InputError
@@ -56,8 +56,12 @@ def prediction_parts(
     *,
     quiet: bool,
     to_terminal: bool = False,
+    keep: Sequence[str] = (),
 ) -> Iterator[Columns]:
-    """Predictions of one batch after the other, as columns of the output."""
+    """Predictions of one batch after the other, as columns of the output.
+
+    Columns of the batch in `keep` come before them.
+    """
     variables = model.encoder_.schema_.variables
     noted = False
     for where, frame in batches.named_frames():
@@ -67,7 +71,8 @@ def prediction_parts(
                 say(absent_note(where, absent), quiet=quiet)
                 noted = True
             probabilities = model.predict_proba(features)
-        yield prediction_columns(model, probabilities, to_terminal=to_terminal)
+            kept = kept_columns(frame, keep)
+        yield kept | prediction_columns(model, probabilities, to_terminal=to_terminal)
 
 
 def prediction_columns(
@@ -75,7 +80,7 @@ def prediction_columns(
     probabilities: FloatArray,
     *,
     to_terminal: bool = False,
-) -> Columns:
+) -> dict[str, Any]:
     """The most probable class and the probability of every class.
 
     Control characters in names of classes are escaped for a terminal.

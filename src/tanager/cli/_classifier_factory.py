@@ -30,7 +30,7 @@ def make_model(
     return BayesNetClassifier.from_name(
         name,
         paper=paper,
-        encoder=_encoder(recipe, options["encoder"], options["bins"], categorical),
+        encoder=_encoder(recipe, options),
         n_jobs=options["jobs"],
         random_state=options["seed"],
     )
@@ -65,25 +65,28 @@ def check_model_output(output: str, name: str, data: str) -> None:
         )
 
 
-def _encoder(
-    recipe: Recipe, name: str, bins: int | None, categorical: Sequence[str]
-) -> Any:
+def _encoder(recipe: Recipe, options: Mapping[str, Any]) -> Any:
+    name, bins, parts = options["encoder"], options["bins"], options["date_parts"]
     if bins is not None and name not in ("width", "quantile"):
         raise click.UsageError(
             f"--bins goes with --encoder width or quantile, not with {name}."
         )
     if bins is not None and bins < 1:
         raise click.UsageError(f"--bins must be at least 1, got {bins}.")
-    if name == "categorical":
+    if name == "categorical" and parts is None:
         return name
-    columns = list(categorical) or None
+    columns = list(options["categorical"]) or None
     if name == "auto":
         suited = recipe.encoder
         if suited is None:
             suited = parts_from("auto", recipe.structure, recipe.parameters)[0]
-        return suited.set_params(categorical_features=columns) if columns else suited
+        if columns:
+            suited.set_params(categorical_features=columns)
+        return suited.set_params(date_parts=parts)
+    if name == "categorical":
+        return TableEncoder(categorical_features="all", date_parts=parts)
     numeric: Any = name
     if bins is not None:
         kind = EqualWidthEncoder if name == "width" else QuantileEncoder
         numeric = kind(n_bins=bins)
-    return TableEncoder(numeric=numeric, categorical_features=columns)
+    return TableEncoder(numeric=numeric, categorical_features=columns, date_parts=parts)

@@ -10,11 +10,14 @@ import numpy as np
 
 from tanager.classifiers import BayesNetClassifier, BoostedClassifier, load
 from tanager.cli._data import Data, text_among
+from tanager.encoding.column_facts import is_whole
+from tanager.encoding.date_parts import restore_date_parts
 from tanager.encoding.frame import Column, Frame, coded_column
-from tanager.errors import InputError
+from tanager.errors import InputError, unknown_name
 from tanager.io.csv_text import number_in
 from tanager.model.schema import State, Variable
 from tanager.network import AnyNetwork
+from tanager.utils.time_values import time_texts
 
 _UNUSUAL = re.compile(r"\+\d+|-?0\d+|-0")  # other than the usual whole numbers
 
@@ -71,7 +74,7 @@ def features_for(data: Data, variables: Sequence[Variable]) -> tuple[Frame, list
     Also returns the features without a column, which are missing in every row; other
     columns are ignored.
     """
-    table = data.table
+    table = restore_date_parts(data.table, [variable.name for variable in variables])
     names = table.names
     absent = [variable.name for variable in variables if variable.name not in names]
     if len(absent) == len(variables):
@@ -103,6 +106,27 @@ def absent_note(source: str, absent: Sequence[str]) -> str:
         f"Note: {source} has no {columns} {shown}{more}; {count} as missing in every "
         "row."
     )
+
+
+def kept_columns(table: Frame, names: Sequence[str]) -> dict[str, list[Any]]:
+    """Columns of a table to copy to a file, None where a value is missing."""
+    found: dict[str, list[Any]] = {}
+    for name in names:
+        if name not in table.names:
+            raise unknown_name("column to keep", name, table.names)
+        column = table.column(table.names.index(name))
+        observed = column.is_observed()
+        values: list[Any] = column.data[observed].tolist()
+        if column.unit is not None:
+            values = time_texts(values, column.unit)
+        elif not column.is_numeric:
+            values = [column.categories[code] for code in values]
+        elif is_whole(column.data[observed]):
+            values = [int(value) for value in values]
+        cells = np.full(column.n_rows, None, dtype=object)
+        cells[observed] = values
+        found[name] = cells.tolist()
+    return found
 
 
 def as_variable(column: Column, variable: Variable) -> Column:

@@ -47,8 +47,8 @@ def run(folder: str | Path = FOLDER) -> None:
     """Run the demonstration; the files go to `folder`, which is made if needed."""
     from tanager import BayesNetClassifier, datasets
     from tanager.cli._data import load_data, training_data
-    from tanager.cli._factor_text import factor_text
     from tanager.cli._show import summary
+    from tanager.cli._text_pictures import print_picture
     from tanager.utils.atomic_write import write_text
 
     folder = Path(folder)
@@ -60,8 +60,10 @@ def run(folder: str | Path = FOLDER) -> None:
     network = model.network_
     _title("The model: a sum of factors, each of which can be read")
     print_text(summary([network]))
-    _title(f"One of them: {CURVE}")
-    print_text(factor_text(network, CURVE))
+    _title("The network")
+    print_picture(network)
+    _title(f"One of the factors: what {CURVE} says")
+    print_picture(network, CURVE)
     _explain(model)
     model.save(folder / "model.json")
     write_text(folder / "network.svg", network.to_svg())

@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tanager.cli._options import data_options, drop_option, quiet_option, target_option
+from tanager.cli._options import (
+    categorical_option,
+    data_options,
+    date_parts_option,
+    drop_option,
+    quiet_option,
+    target_option,
+)
 
 if TYPE_CHECKING:
     from tanager.encoding.table_description import (
@@ -19,12 +26,8 @@ if TYPE_CHECKING:
 @click.command(short_help="Show how the columns of data are understood.")
 @click.argument("data")
 @target_option
-@click.option(
-    "--categorical",
-    multiple=True,
-    metavar="COLUMN",
-    help="Numeric column to treat as categorical; may be repeated.",
-)
+@categorical_option
+@date_parts_option
 @drop_option
 @data_options
 @quiet_option
@@ -32,6 +35,7 @@ def describe(
     data: str,
     target: str | None,
     categorical: tuple[str, ...],
+    date_parts: tuple[str, ...] | None,
     drop: tuple[str, ...],
     quiet: bool,
     **reading: Any,
@@ -54,7 +58,7 @@ def describe(
     table = drop_columns(rows.table, drop)
     if target is not None and target not in table.names:
         raise unknown_name("target column", target, table.names)
-    found = describe_table(table, target)
+    found = describe_table(table, target, date_parts=date_parts)
     click.echo(found.table())
     lines = suggestion_lines(found)
     if lines:

@@ -79,7 +79,7 @@ def evaluate(
         check_table_output,
         load_training_data,
     )
-    from tanager.cli._terminal import Progress, print_text, progress_shown, say
+    from tanager.cli._terminal import print_text, say, watch_work
     from tanager.io import write_table
     from tanager.utils.text import pluralise
 
@@ -102,7 +102,7 @@ def evaluate(
         X, y, weights, title = rows.features, rows.labels, rows.weights, rows.name
         columns = list(X.names)
     classifiers = {name: make_model(name, columns, options) for name in names}
-    with Progress(show=progress_shown(quiet, progress)) as shown:
+    with watch_work("evaluate", quiet=quiet, progress=progress) as shown:
         result = evaluate_models(
             classifiers,
             X,
@@ -112,7 +112,7 @@ def evaluate(
             sample_weight=weights,
             random_state=options["seed"],
             name=title,
-            progress=shown.report,
+            progress=shown.announce,
         )
     if result.rare_classes:
         say(

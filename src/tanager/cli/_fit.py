@@ -27,12 +27,18 @@ from tanager.cli._options import target_option, training_options
     metavar="FILE",
     help="File to write: .json, or .bif or .xmlbif for the network alone.",
 )
+@click.option(
+    "--checkpoint",
+    metavar="FILE",
+    help="File to resume an interrupted fit from; removed when the fit is done.",
+)
 @training_options
 def fit(
     data: str,
     target: str | None,
     model: str,
     output: str,
+    checkpoint: str | None,
     progress: bool,
     quiet: bool,
     **options: Any,
@@ -47,7 +53,6 @@ def fit(
     tanager fit data.csv --target class -o model.json
     tanager fit 'folder/*.parquet' --target class -o model.json
     """  # noqa: D301
-    import sys
     from time import perf_counter
 
     from tanager.classifiers import BayesNetClassifier
@@ -78,11 +83,14 @@ def fit(
         X, y, weights = rows.features, rows.labels, rows.weights
         classifier = make_model(model, X.names, options)
         what = f"{rows.name}: {rows.size}"
-    shown = progress_shown(quiet, progress)
-    if shown is None:
-        shown = sys.stderr.isatty()
-    if shown and "structure__verbose" in classifier.get_params():
-        classifier.set_params(structure__verbose=True)
+    if checkpoint is not None:
+        if not isinstance(classifier, BayesNetClassifier):
+            raise click.UsageError(
+                f"{model} is an ensemble, whose fit keeps no checkpoint; leave "
+                "--checkpoint out."
+            )
+        classifier.set_params(checkpoint=checkpoint)
+    classifier.set_params(verbose=progress_shown(quiet, progress))
     say(f"Fitting {model} to {what}.", quiet=quiet)
     started = perf_counter()
     classifier.fit(X, y, sample_weight=weights)

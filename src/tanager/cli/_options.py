@@ -9,6 +9,22 @@ import click
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
+
+def _split_parts(
+    _: click.Context, __: click.Parameter, parts: str | None
+) -> tuple[str, ...] | None:
+    if parts is None:
+        return None
+    from tanager.encoding.date_parts import DATE_PARTS
+    from tanager.errors import unknown_name
+
+    found = tuple(part.strip() for part in parts.split(","))
+    for part in found:
+        if part not in DATE_PARTS:
+            raise unknown_name("part of dates", part, DATE_PARTS)
+    return found
+
+
 quiet_option = click.option(
     "-q", "--quiet", is_flag=True, help="Print nothing but results and errors."
 )
@@ -59,6 +75,19 @@ def _check_delimiter(
     return delimiter
 
 
+categorical_option = click.option(
+    "--categorical",
+    multiple=True,
+    metavar="COLUMN",
+    help="Numeric column to treat as categorical; may be repeated.",
+)
+date_parts_option = click.option(
+    "--date-parts",
+    metavar="PARTS",
+    callback=_split_parts,
+    help="Parts of dates that are features besides the dates: some of year, month, "
+    "day, weekday and hour, with commas.",
+)
 drop_option = click.option(
     "--drop",
     multiple=True,
@@ -126,12 +155,8 @@ def training_options(command: Command) -> Command:
             metavar="N",
             help="Number of bins for 'width' and 'quantile'.",
         ),
-        click.option(
-            "--categorical",
-            multiple=True,
-            metavar="COLUMN",
-            help="Numeric column to treat as categorical; may be repeated.",
-        ),
+        categorical_option,
+        date_parts_option,
         click.option(
             "--seed",
             type=click.IntRange(min=0),

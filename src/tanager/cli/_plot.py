@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from tanager.cli._options import data_options, quiet_option
-
-if TYPE_CHECKING:
-    from tanager.network import AnyNetwork
 
 FORMATS = (".svg", ".png", ".pdf")
 PIXELS = 68.0  # of an SVG picture, for an inch of the others
@@ -22,9 +19,9 @@ KINDS = ("network", "effect", "cpt", "importance", "edges", "waterfall", "calibr
 @click.option(
     "-o",
     "--output",
-    required=True,
     metavar="FILE",
-    help="File to write: .svg, or .png and .pdf, which need the extra plot.",
+    help="File to write: .svg, or .png and .pdf, which need the extra plot.  [default: "
+    "draw the network or the curve here, with characters]",
 )
 @click.option(
     "--kind",
@@ -72,7 +69,7 @@ KINDS = ("network", "effect", "cpt", "importance", "edges", "waterfall", "calibr
 def plot(
     model: str,
     data: str | None,
-    output: str,
+    output: str | None,
     kind: str | None,
     features: str | None,
     row: int,
@@ -85,6 +82,7 @@ def plot(
     """Draw MODEL, a model file, BIF or XMLBIF, or its predictions for DATA.
 
     \b
+    tanager plot model.json
     tanager plot model.json -o network.svg --effects 6
     tanager plot model.json -o age.svg --feature age
     tanager plot model.json -o pair.png --feature age,education
@@ -103,14 +101,15 @@ def plot(
     )
     from tanager.cli._show import select_network
     from tanager.cli._terminal import say
+    from tanager.cli._text_pictures import print_picture
     from tanager.errors import InputError, listed
     from tanager.io import read_any
     from tanager.plots.figure import draw_figure
     from tanager.plots.network_axes import fill_figure
     from tanager.utils.atomic_write import write_bytes
 
-    ending = Path(output).suffix.lower()
-    if ending not in FORMATS:
+    ending = "" if output is None else Path(output).suffix.lower()
+    if output is not None and ending not in FORMATS:
         raise InputError(
             f"Cannot draw to '{output}': the ending must be one of {listed(FORMATS)}."
         )
@@ -125,6 +124,12 @@ def plot(
     if (data is None) == (kind in NEED_DATA):
         reason = "needs the file DATA" if data is None else "takes no DATA"
         raise click.UsageError(f"--kind {kind} {reason}.")
+    if output is None:
+        if kind not in ("network", "effect"):
+            raise click.UsageError(f"--kind {kind} needs a file: --output {kind}.svg.")
+        network = select_network(read_any(model), model, member, "the picture")
+        print_picture(network, None if kind == "network" else features)
+        return
     check_new_file(output, model, *([] if data is None else [data]))
     if data is not None:
         picture: Any = prediction_picture(
@@ -133,9 +138,7 @@ def plot(
         )  # fmt: skip
         what = kind if kind != "waterfall" else f"waterfall of row {row}"
     else:
-        network: AnyNetwork = select_network(
-            read_any(model), model, member, "the picture"
-        )
+        network = select_network(read_any(model), model, member, "the picture")
         if kind == "network":
             if ending == ".svg":
                 write_bytes(output, network.to_svg(n_effects).encode())

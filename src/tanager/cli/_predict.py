@@ -23,6 +23,12 @@ from tanager.cli._options import (
     metavar="FILE",
     help="CSV (also .gz), TSV, Parquet or Arrow file.  [default: standard output]",
 )
+@click.option(
+    "--keep",
+    multiple=True,
+    metavar="COLUMN",
+    help="Column of DATA to copy to the output, such as a key; may be repeated.",
+)
 @variable_option
 @data_options
 @jobs_option
@@ -31,6 +37,7 @@ def predict(
     model: str,
     data: str,
     output: str | None,
+    keep: tuple[str, ...],
     target: str | None,
     jobs: int,
     quiet: bool,
@@ -46,7 +53,7 @@ def predict(
     in batches.
 
     \b
-    tanager predict model.json new.csv -o out.csv
+    tanager predict model.json new.csv --keep id -o out.csv
     tanager predict asia.bif new.csv --target lung
     """  # noqa: D301
     from tanager.cli._batches import (
@@ -57,6 +64,7 @@ def predict(
     from tanager.cli._column_matching import (
         absent_note,
         features_for,
+        kept_columns,
         load_classifier,
         text_columns,
     )
@@ -72,16 +80,21 @@ def predict(
     batches = find_batches(data)
     if batches is not None:
         parts = prediction_parts(
-            classifier, batches, quiet=quiet, to_terminal=to_terminal
+            classifier, batches, quiet=quiet, to_terminal=to_terminal, keep=keep
         )
     else:
         variables = classifier.encoder_.schema_.variables
-        rows = load_data(data, reading, text_columns(variables), quiet=quiet)
-        features, absent = features_for(rows, variables)
+        features = {variable.name for variable in variables}
+        keys = [name for name in keep if name not in features]
+        texts = [*text_columns(variables), *keys]
+        rows = load_data(data, reading, texts, quiet=quiet)
+        kept = kept_columns(rows.table, keep)
+        samples, absent = features_for(rows, variables)
         if absent:
             say(absent_note(rows.name, absent), quiet=quiet)
-        found = classifier.predict_proba(features)
-        parts = iter([prediction_columns(classifier, found, to_terminal=to_terminal)])
+        found = classifier.predict_proba(samples)
+        predicted = prediction_columns(classifier, found, to_terminal=to_terminal)
+        parts = iter([kept | predicted])
     n_rows = write_table_parts("-" if output is None else output, parts)
     if output is not None and output != "-":
         say(f"Wrote {output}: {pluralise(n_rows, 'row')}.", quiet=quiet)

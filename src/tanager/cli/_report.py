@@ -50,37 +50,18 @@ def report(
     tanager report model.json data.csv -o report.html
     """  # noqa: D301
     from tanager.classifiers.model_report import write_model_report
-    from tanager.cli._column_matching import (
-        absent_note,
-        features_for,
-        load_classifier,
-        read_classes,
-        text_columns,
-    )
-    from tanager.cli._data import check_new_file, load_data
+    from tanager.cli._column_matching import load_classifier
+    from tanager.cli._data import check_new_file
+    from tanager.cli._report_data import read_report_data
     from tanager.cli._terminal import say
     from tanager.utils.text import pluralise
 
     inputs = [model] if data is None else [model, data]
     check_new_file(output, *inputs)
     classifier = load_classifier(model, jobs, target)
-    features = labels = None
-    name = ""
-    if data is not None:
-        variables = classifier.encoder_.schema_.variables
-        of_class = classifier.networks_[0].schema.target_variable
-        texts = text_columns((*variables, of_class))
-        rows = load_data(data, reading, texts, quiet=quiet)
-        features, absent = features_for(rows, variables)
-        if absent:
-            say(absent_note(rows.name, absent), quiet=quiet)
-        labels, name = read_classes(rows, of_class), rows.name
-        if labels is None:
-            say(
-                f"Note: {rows.name} has no column {of_class.name!r} with classes, so "
-                "the report has no metrics.",
-                quiet=quiet,
-            )
+    features, labels, name = read_report_data(
+        classifier, data, reading, "report", quiet=quiet
+    )
     write_model_report(classifier, output, features, labels, title=title, name=name)
     content = "no data"
     if features is not None:

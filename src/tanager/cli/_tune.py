@@ -95,7 +95,7 @@ def tune(
     from tanager.cli._classifier_factory import check_model_output, make_model
     from tanager.cli._data import check_table_output, load_training_data
     from tanager.cli._show import wrote_text
-    from tanager.cli._terminal import Progress, print_text, progress_shown, say
+    from tanager.cli._terminal import print_text, say, watch_work
     from tanager.io import write_table
     from tanager.utils.text import pluralise
 
@@ -109,7 +109,7 @@ def tune(
                 f"--output and --results are both {output}; give two names."
             )
     rows = load_training_data(data, target, options, quiet=quiet)
-    with Progress(show=progress_shown(quiet, progress)) as shown:
+    with watch_work("tune", quiet=quiet, progress=progress) as shown:
         result = tune_model(
             make_model(model, rows.features.names, options),
             rows.features,
@@ -122,7 +122,7 @@ def tune(
             n_jobs=options["jobs"],
             random_state=options["seed"],
             name=rows.name,
-            progress=shown.report,
+            progress=shown.announce,
         )
     result = replace(result, model=model)
     if results is not None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tanager.cli._terminal import Progress
+from tanager.cli._terminal import watch_work
 
 if TYPE_CHECKING:
     from tanager.types import FloatArray, IntArray
@@ -56,9 +56,9 @@ def warmup(models: str | None) -> None:
     NOTICE.quiet = True
     tables = [_generate(n_classes) for n_classes in (2, 3)]
     work = [(name, table) for name in chosen for table in tables]
-    with Progress(True) as progress:
+    with watch_work("warmup", quiet=False, progress=True) as shown:
         for done, (name, table) in enumerate(work):
-            progress.report(done, len(work), name)
+            shown.announce(done, len(work), name)
             _use(name, *table)
     click.echo(
         f"Compiled {NOTICE.n_kernels} kernels in {NOTICE.seconds:.0f} s. Kernels of "

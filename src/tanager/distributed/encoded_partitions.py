@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,13 +12,7 @@ import numpy.typing as npt
 from tanager.data.coded_data import ArrayData
 from tanager.data.partitioned_data import LocalPartitions, join_parts
 from tanager.data.placement import FAN_IN
-from tanager.distributed.collections import (
-    active_client,
-    n_rows_of,
-    read_chunks,
-    target_name,
-    zip_partitions,
-)
+from tanager.distributed.collections import Chunk, SampleCollections, active_client
 from tanager.distributed.dask_data import (
     ATTEMPTS,
     DaskData,
@@ -26,8 +20,8 @@ from tanager.distributed.dask_data import (
     name_partition,
     workers_died_error,
 )
-from tanager.distributed.part_state import naming_partition
 from tanager.encoding import EncodingPlan, TableEncoder, TableSummary, read_frame
+from tanager.encoding.date_parts import restore_date_parts
 from tanager.encoding.feature_checks import refuse_missing
 from tanager.encoding.frame import Frame
 from tanager.encoding.labels import encode_labels
@@ -48,35 +42,17 @@ class ReadingRules:
 
 
 class DaskSamples:
-    """Features, labels and weights in the partitions of Dask collections.
+    """The samples of a fit in Dask collections, and how they are read."""
 
-    Parameters
-    ----------
-    X, y, sample_weight : Dask DataFrame, Series, Array or Bag, the last may be None
-        Partition by partition the same samples. Bags hold frames.
-    rules : ReadingRules
-        How they are read.
-    """
-
-    def __init__(self, X: Any, y: Any, sample_weight: Any, rules: ReadingRules) -> None:
-        self.partitions = zip_partitions(X, y, sample_weight)
+    def __init__(self, collections: SampleCollections, rules: ReadingRules) -> None:
+        self.collections = collections
         self.rules = rules
-        self.target = target_name(y)
         self.client = active_client()
 
     def summarize(self, encoder: TableEncoder) -> TableSummary:
         """Summarise all partitions where they are, and add the summaries up."""
-        from dask.delayed import delayed
-
-        make = delayed(_summarize_partition, pure=False)
-        tasks = [
-            make(number, len(self.partitions), *part, encoder, self.rules)
-            for number, part in enumerate(self.partitions)
-        ]
-        if self.client is None:
-            summary = _add_summaries(_compute_here(tasks))
-        else:
-            summary = _sum_on_workers(self.client, tasks)
+        tasks = self.collections.map(_summarize_partition, encoder, self.rules)
+        summary = sum_tasks(self.client, tasks, _add_summaries)
         return summary if summary is not None else sum_summaries([])
 
     def encode(
@@ -93,13 +69,9 @@ class DaskSamples:
         unlabelled samples, shape (n_classes + 1,), or None; `scale` multiplies the
         sample weights.
         """
-        from dask.delayed import delayed
-
-        make, n_parts = delayed(_encode_partition, pure=False), len(self.partitions)
-        tasks = [
-            make(number, n_parts, *part, schema, classes, factors, scale, self.rules)
-            for number, part in enumerate(self.partitions)
-        ]
+        tasks = self.collections.map(
+            _encode_partition, schema, classes, factors, scale, self.rules
+        )
         if self.client is not None:
             return DaskData(self.client, schema, tasks, n_jobs)
         return LocalPartitions(_compute_here(tasks), n_jobs)
@@ -112,32 +84,68 @@ def _compute_here(tasks: Sequence[Any]) -> list[Any]:
     return list(compute(*tasks))  # type: ignore[no-untyped-call]
 
 
-def _sum_on_workers(client: Any, tasks: Sequence[Any]) -> TableSummary | None:
-    """Add the summaries of all partitions on the workers of a cluster."""
+def collect_tasks(client: Any, tasks: Sequence[Any]) -> list[Any]:
+    """The results of tasks, computed on the workers of a cluster if there is one."""
+    if client is None:
+        return _compute_here(tasks)
+
+    def wait(futures: list[Any]) -> list[Any]:
+        return list(client.gather(futures))
+
+    found: list[Any] = _repeat_while_workers_die(client, tasks, wait)
+    return found
+
+
+def sum_tasks(
+    client: Any, tasks: Sequence[Any], add: Callable[[Sequence[Any]], Any]
+) -> Any:
+    """Add the results of tasks, on the workers of a cluster if there is a client.
+
+    Neighbouring results are added in groups of `FAN_IN` by `add`, then their sums.
+    """
+
+    def add_groups(level: list[Any], call: Callable[[Any, Any], Any]) -> Any:
+        while len(level) > 1:
+            starts = range(0, len(level), FAN_IN)
+            level = [call(add, level[start : start + FAN_IN]) for start in starts]
+        return level[0]
+
+    if client is None:
+        return add_groups(_compute_here(tasks), lambda add, group: add(group))
+
+    def wait(futures: list[Any]) -> Any:
+        def submit(function: Any, group: Any) -> Any:
+            futures.append(client.submit(function, group, pure=False))
+            return futures[-1]
+
+        return add_groups(list(futures), submit).result()
+
+    return _repeat_while_workers_die(client, tasks, wait)
+
+
+def _repeat_while_workers_die(
+    client: Any, tasks: Sequence[Any], wait: Callable[[list[Any]], Any]
+) -> Any:
+    """What `wait` makes of the futures of tasks; nothing is left on the workers.
+
+    It appends further futures to those that it gets.
+    """
     from distributed import KilledWorker
 
     for _ in range(ATTEMPTS):
         check_open(client)
         futures = client.compute(list(tasks))
-        level = futures
         try:
-            while len(level) > 1:
-                level = [
-                    client.submit(_add_summaries, level[k : k + FAN_IN], pure=False)
-                    for k in range(0, len(level), FAN_IN)
-                ]
-            found: TableSummary | None = level[0].result()
+            return wait(futures)
         except KilledWorker:
-            client.cancel([*futures, *level], force=True)
             continue
-        except BaseException as error:
-            try:
-                if isinstance(error, Exception):
-                    name_partition(futures, error)
-            finally:
-                client.cancel([*futures, *level], force=True)
+        except Exception as error:
+            check_open(client)
+            name_partition(futures[: len(tasks)], error)
             raise
-        return found
+        finally:
+            if client.status == "running":
+                client.cancel(futures, force=True)
     raise workers_died_error()
 
 
@@ -159,35 +167,24 @@ def _read(
 
 
 def _summarize_partition(
-    number: int,
-    n_parts: int,
-    X: Any,
-    y: Any,
-    weights: Any,
-    encoder: TableEncoder,
-    rules: ReadingRules,
+    chunks: Iterable[Chunk], encoder: TableEncoder, rules: ReadingRules
 ) -> TableSummary | None:
-    with naming_partition(number, n_parts):
-        summaries = [
-            encoder.summarize_frame(*_read(*chunk, rules))
-            for chunk in read_chunks(X, y, weights)
-            if n_rows_of(chunk[0])
-        ]
-        return _add_summaries(summaries)
+    return _add_summaries(
+        encoder.summarize_frame(*_read(*chunk, rules)) for chunk in chunks
+    )
 
 
-def _add_summaries(summaries: Sequence[TableSummary | None]) -> TableSummary | None:
+def _add_summaries(summaries: Iterable[TableSummary | None]) -> TableSummary | None:
     """Add summaries; None are those of empty partitions."""
-    found = [summary for summary in summaries if summary is not None]
-    return sum_summaries(found) if found else None
+    total = None
+    for summary in summaries:
+        if summary is not None:
+            total = summary if total is None else total + summary
+    return total
 
 
 def _encode_partition(
-    number: int,
-    n_parts: int,
-    X: Any,
-    y: Any,
-    weights: Any,
+    chunks: Iterable[Chunk],
     schema: Schema,
     classes: npt.NDArray[Any],
     factors: FloatArray | None,
@@ -197,8 +194,9 @@ def _encode_partition(
     features = Schema(schema.variables[:-1])
     n_classes = len(classes)
 
-    def encode(chunk: tuple[Any, Any, Any]) -> tuple[Any, Any, Any]:
+    def encode(chunk: Chunk) -> tuple[Any, Any, Any]:
         frame, own, labels, given = _read(*chunk, rules)
+        frame = restore_date_parts(frame, features.names)
         if frame.names != features.names:
             raise InputError(
                 f"The columns are {list(frame.names)}; expected "
@@ -217,10 +215,9 @@ def _encode_partition(
             given = by_class if given is None else given * by_class
         return codes, recoded, given
 
-    with naming_partition(number, n_parts):
-        chunks = [c for c in read_chunks(X, y, weights) if n_rows_of(c[0])]
-        if not chunks:
-            dtype = np.min_scalar_type(n_classes)
-            codes = np.empty((0, len(features)), dtype=np.uint8, order="F")
-            return ArrayData(schema, codes, np.empty(0, dtype=dtype))
-        return join_parts(schema, list(map(encode, chunks)), None)
+    coded = list(map(encode, chunks))
+    if not coded:
+        dtype = np.min_scalar_type(n_classes)
+        codes = np.empty((0, len(features)), dtype=np.uint8, order="F")
+        return ArrayData(schema, codes, np.empty(0, dtype=dtype))
+    return join_parts(schema, coded, None)

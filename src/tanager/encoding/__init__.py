@@ -1,26 +1,8 @@
 """From any data frame to integer codes: discretisation, categories, missing values."""
 
-from tanager.encoding.column_facts import ColumnFacts, column_facts, feature_kind
-from tanager.encoding.column_roles import Role
-from tanager.encoding.encoding_plan import EncodingPlan, encode_frame
-from tanager.encoding.feature_contrasts import FeatureContrasts
-from tanager.encoding.feature_states import extend_schema
-from tanager.encoding.frame import Column, Frame, read_frame
-from tanager.encoding.frame_schema import fit_schema
-from tanager.encoding.numeric_encoders import (
-    EqualWidthEncoder,
-    MDLEncoder,
-    NumericEncoder,
-    QuantileEncoder,
-)
-from tanager.encoding.table_description import (
-    ColumnDescription,
-    Problem,
-    TableDescription,
-    describe,
-)
-from tanager.encoding.table_encoder import TableEncoder
-from tanager.encoding.table_summary import TableSummary, sum_summaries
+from typing import TYPE_CHECKING
+
+from tanager.utils.lazy_names import lazy_names
 
 __all__ = [
     "Column",
@@ -38,7 +20,6 @@ __all__ = [
     "TableDescription",
     "TableEncoder",
     "TableSummary",
-    "column_facts",
     "describe",
     "encode_frame",
     "extend_schema",
@@ -47,3 +28,47 @@ __all__ = [
     "read_frame",
     "sum_summaries",
 ]
+
+if TYPE_CHECKING:
+    from tanager.encoding.column_facts import ColumnFacts, feature_kind
+    from tanager.encoding.column_roles import Role
+    from tanager.encoding.encoding_plan import EncodingPlan, encode_frame
+    from tanager.encoding.feature_contrasts import FeatureContrasts
+    from tanager.encoding.feature_states import extend_schema
+    from tanager.encoding.frame import Column, Frame, read_frame
+    from tanager.encoding.frame_schema import fit_schema
+    from tanager.encoding.numeric_encoders import (
+        EqualWidthEncoder,
+        MDLEncoder,
+        NumericEncoder,
+        QuantileEncoder,
+    )
+    from tanager.encoding.table_description import (
+        ColumnDescription,
+        Problem,
+        TableDescription,
+        describe,
+    )
+    from tanager.encoding.table_encoder import TableEncoder
+    from tanager.encoding.table_summary import TableSummary, sum_summaries
+else:
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            ".column_facts": ("ColumnFacts", "feature_kind"),
+            ".column_roles": ("Role",),
+            ".encoding_plan": ("EncodingPlan", "encode_frame"),
+            ".feature_contrasts": ("FeatureContrasts",),
+            ".feature_states": ("extend_schema",),
+            ".frame": ("Column", "Frame", "read_frame"),
+            ".frame_schema": ("fit_schema",),
+            ".numeric_encoders": (
+                "EqualWidthEncoder", "MDLEncoder", "NumericEncoder", "QuantileEncoder",
+            ),
+            ".table_description": (
+                "ColumnDescription", "Problem", "TableDescription", "describe",
+            ),
+            ".table_encoder": ("TableEncoder",),
+            ".table_summary": ("TableSummary", "sum_summaries"),
+        },
+    )  # fmt: skip

@@ -380,7 +380,9 @@ class EncodingPlan:
             for j in single:
                 self._steps[j].write(first, last, block[:, j], self._compiled)
 
-        map_threads(encode_rows, row_blocks(len(codes), TASK_ROWS), n_jobs)
+        map_threads(
+            encode_rows, row_blocks(len(codes), TASK_ROWS), n_jobs, what="codes"
+        )
         return codes
 
 

@@ -224,6 +224,11 @@ def refuse_empty(shape: tuple[int, ...]) -> Frame:
     raise InputError(f"X is empty (shape={shape}).")
 
 
+FLOATS = frozenset((float, np.float64))
+PLAIN_CELLS = frozenset((*FLOATS, int, str, bool, type(None)))
+"""Types of cells that a list is typed by as it is, without an array of objects."""
+
+
 def _check_array(array: Any, **options: Any) -> AnyArray:
     """Check an array as scikit-learn does, with its words in an `InputError`."""
     try:
@@ -261,7 +266,8 @@ def _read_array(X: Any) -> Frame:
     if array.dtype.kind in "iuf":
         return _read_matrix(array)
     if array.dtype.kind != "V":
-        array = _check_array(array, dtype=None, ensure_all_finite=False)
+        if array.ndim != 2 or 0 in array.shape or array.dtype.kind == "c":
+            _check_array(array, dtype=None)  # raises; slow, as above
     elif array.ndim != 2:
         raise InputError(
             "X is a structured array; expected a two-dimensional one. "
@@ -276,6 +282,9 @@ def _read_mapping(X: Mapping[Any, Any]) -> Frame:
     names, has_names = check_column_names(list(X))
     columns = []
     for name, values in zip(names, X.values(), strict=True):
+        if isinstance(values, list) and PLAIN_CELLS.issuperset(map(type, values)):
+            columns.append(_object_column(name, values))
+            continue
         array = _dense_array(values)
         if array.ndim != 1:
             raise InputError(
@@ -377,6 +386,8 @@ def array_column(name: str, values: AnyArray) -> Column:
 def _object_column(name: str, values: Sequence[Any]) -> Column:
     """Type a column of Python objects in one pass over the cells."""
     types = set(map(type, values))
+    if types <= FLOATS and any(value == value for value in values):  # NaN is missing
+        return Column(name, values=np.array(values, dtype=np.float64))
     if any(issubclass(t, (complex, np.complexfloating)) for t in types):
         raise InputError(f"Complex data not supported: column {name!r}.")
     if all(_is_number_type(t) or _is_missing_type(t) for t in types):

@@ -129,7 +129,11 @@ def fit_schema(
             return variable.with_missing_state()
         return variable
 
-    schema = Schema(tuple(map_threads(fit_variable, range(len(columns)), n_jobs)))
+    everything = range(len(columns))
+    variables = map_threads(
+        fit_variable, everything, n_jobs, what="states", unit="column"
+    )
+    schema = Schema(tuple(variables))
     if not keep_codes:
         return schema, None
     plan = EncodingPlan(frame, schema)

@@ -10,6 +10,7 @@ import numpy as np
 
 from tanager.encoding.column_facts import ColumnFacts, column_facts, feature_kind
 from tanager.encoding.column_roles import spelling_text
+from tanager.encoding.date_parts import add_date_parts
 from tanager.encoding.feature_states import used_categories
 from tanager.encoding.frame import Column, read_frame
 from tanager.encoding.labels import encode_labels
@@ -159,7 +160,7 @@ class TableDescription(FrameMixin):
         raise KeyError(name)
 
 
-def describe(X: Any, y: Any = None) -> TableDescription:
+def describe(X: Any, y: Any = None, *, date_parts: Any = None) -> TableDescription:
     """Describe data as an encoder understands them, with a suggestion for each problem.
 
     Parameters
@@ -168,6 +169,8 @@ def describe(X: Any, y: Any = None) -> TableDescription:
         Any input of `tanager.encoding.read_frame`.
     y : array-like of shape (n_samples,) or str, default=None
         The classes, or the name of their column in X.
+    date_parts : None, list of str, or mapping from str to list of str, default=None
+        Parts of dates to describe, too; as in `TableEncoder`.
 
     Returns
     -------
@@ -183,7 +186,7 @@ def describe(X: Any, y: Any = None) -> TableDescription:
     >>> print(found["sky"].problems[0])
     it has one value, 'blue', and so no effect: drop it.
     """
-    frame = read_frame(X)
+    frame = add_date_parts(read_frame(X), date_parts)
     target = y if isinstance(y, str) else None
     if target is not None and target not in frame.names:
         raise InputError(

@@ -15,6 +15,7 @@ from tanager.encoding.column_roles import (
     infer_roles,
     resolve_roles,
 )
+from tanager.encoding.date_parts import add_date_parts, restore_date_parts
 from tanager.encoding.encoding_plan import EncodingPlan
 from tanager.encoding.feature_checks import check_features, record_features
 from tanager.encoding.frame import Frame, read_frame
@@ -95,13 +96,18 @@ class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         What becomes of columns that identify samples (see Notes). "drop" leaves them
         out, with a warning: the variable has one state, and any value is accepted at
         prediction. Columns that another argument names are kept.
+    date_parts : None, list of str, or mapping from str to list of str, default=None
+        Parts of dates that are features besides the dates themselves: "year", "month",
+        "day", "weekday" and "hour" (for times of day "hour"); of all columns of dates
+        or, by name, of some. Month and weekday are ordered categories, the others
+        numbers, and the names of the features are such as ``when (weekday)``.
 
     Attributes
     ----------
     schema_ : Schema
         The variables, one for every column; no target. It determines the codes.
     n_features_in_ : int
-        Number of columns.
+        Number of columns, parts of dates included.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Their names, if all were strings.
 
@@ -122,7 +128,9 @@ class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     separate are categories.
 
     Dates, times and durations are numeric; cut points are moved to full days, hours or
-    minutes where that changes no code of the training data.
+    minutes where that changes no code of the training data. At prediction their parts
+    are computed again, unless the data have columns of their names. Dates with a time
+    zone count in UTC, and so do their parts.
 
     Examples
     --------
@@ -158,12 +166,14 @@ class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         ordinal_features: Any = None,
         missing: str = "marginalize",
         identifiers: str = "drop",
+        date_parts: Any = None,
     ) -> None:
         self.numeric = numeric
         self.categorical_features = categorical_features
         self.ordinal_features = ordinal_features
         self.missing = missing
         self.identifiers = identifiers
+        self.date_parts = date_parts
 
     def fit(
         self,
@@ -248,6 +258,7 @@ class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         encoder = make_numeric_encoder(self.numeric)
         check_choice("missing", self.missing, MISSING)
         check_choice("identifiers", self.identifiers, IDENTIFIERS)
+        frame = add_date_parts(frame, self.date_parts)
         roles = infer_roles(
             frame, self._roles(frame.names), keep=self.identifiers == "keep"
         )
@@ -296,6 +307,7 @@ class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     ) -> TableSummary:
         """Summarise checked data; arguments are those of `table_summary`."""
         encoder = make_numeric_encoder(self.numeric)
+        frame = add_date_parts(frame, self.date_parts)
         return summarize_frame(
             frame, self._roles(frame.names), classes=classes, labels=labels,
             weights=weights, by_class=encoder.uses_labels and labels is not None,
@@ -346,6 +358,7 @@ class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def _cuts_by_class(self, frame: Frame) -> bool:
         """Whether a column of a frame is discretised by its class."""
+        frame = add_date_parts(frame, self.date_parts)
         return make_numeric_encoder(self.numeric).uses_labels and any(
             frame.column(j).is_numeric and not role.categorical
             for j, role in enumerate(self._roles(frame.names))
@@ -374,7 +387,7 @@ class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             variable has a state for them.
         """
         check_is_fitted(self)
-        frame = read_frame(X)
+        frame = restore_date_parts(read_frame(X), self.schema_.names)
         check_features(self, frame)
         return EncodingPlan(frame, self.schema_).encode(n_jobs=n_jobs)
 

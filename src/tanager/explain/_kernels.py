@@ -38,18 +38,20 @@ def find_tree_terms(rows, samples, tree, theta, ratios, places):
 
     `rows`, shape (n_samples, n_features), have the codes of a forest of features below
     the class; `samples` are those to work on. `tree` are the arrays of `TreeMarginals`,
-    `theta`, shape (n_entries, n_classes), its probabilities. Writes a row of `ratios`
-    for each such feature of each sample, and both to the same row of `places`.
+    `theta` its probabilities. Writes a row of `ratios` for each such feature of each
+    sample, and both to the same row of `places`.
 
     A missing feature has the product of the likelihoods of its observed children, and
     messages from its missing children. With Z, the probability of the evidence below
     the first missing ancestor, the value of x is Z with x divided by Z without x.
+    Products and messages of one class are side by side: loops over them are long
+    enough for the processor to take several at once.
     """
     order, parents, n_states, starts, owns, incoming = tree
-    n_features, n_classes = parents.shape[0], theta.shape[1]
-    spare = owns[-1]  # behind the products of all features, room for those of one
-    own = np.empty((spare + n_states.max(), n_classes))
-    messages = np.empty((incoming[-1], n_classes))
+    n_features, n_classes = parents.shape[0], ratios.shape[1]
+    spare = owns[-1] * n_classes  # behind the products, room for those of one feature
+    own = np.empty(spare + n_states.max() * n_classes)
+    messages = np.empty(incoming[-1] * n_classes)
     before = np.empty((n_features, n_classes))  # Z of the first missing ancestors
     z = np.empty(n_classes)
     first_child = np.empty(n_features, dtype=np.int64)  # of those that are missing
@@ -62,59 +64,53 @@ def find_tree_terms(rows, samples, tree, theta, ratios, places):
             below = p >= 0 and codes[p] == n_states[p]
             if codes[j] == n_states[j]:
                 first_child[j] = -1
-                # Loops: assignments to parts of arrays would make views of them.
-                for i in range(owns[j], owns[j + 1]):
-                    for c in range(n_classes):
-                        own[i, c] = 1.0
-                for c in range(n_classes):
-                    before[j, c] = 1.0
+                fill(own, owns[j] * n_classes, n_states[j] * n_classes, 1.0)
+                before[j] = 1.0
                 if below:
                     next_child[j] = first_child[p]
                     first_child[p] = j
-                    for i in range(incoming[j], incoming[j + 1]):
-                        for c in range(n_classes):
-                            messages[i, c] = 1.0
+                    start = incoming[j] * n_classes
+                    fill(messages, start, n_states[p] * n_classes, 1.0)
                 continue
-            if not below:
+            if not below or n_states[j] == 1:
                 continue
-            entry = starts[j] + codes[j] * n_states[p]
-            for i in range(n_states[p]):
-                for c in range(n_classes):
-                    own[owns[p] + i, c] *= theta[entry + i, c]
+            at, size = owns[p] * n_classes, n_states[p] * n_classes
+            entry = starts[j] * n_classes + codes[j] * size
+            multiply(own, at, own, at, theta, entry, size)
             v = p
             while True:
-                size, base = n_states[v], owns[v]
+                size, base = n_states[v], owns[v] * n_classes
                 child = first_child[v]
                 while child >= 0:
-                    for i in range(size):
-                        for c in range(n_classes):
-                            message = messages[incoming[child] + i, c]
-                            own[spare + i, c] = own[base + i, c] * message
+                    at = incoming[child] * n_classes
+                    multiply(own, spare, own, base, messages, at, size * n_classes)
                     base = spare
                     child = next_child[child]
                 u = parents[v]
                 if u < 0 or codes[u] != n_states[u]:
                     break
-                for i in range(incoming[v], incoming[v + 1]):
-                    for c in range(n_classes):
-                        messages[i, c] = 0.0
+                width, start = n_states[u], incoming[v] * n_classes
+                fill(messages, start, width * n_classes, 0.0)
+                entry = starts[v] * n_classes
                 for x in range(size):
-                    entry = starts[v] + x * n_states[u]
-                    for i in range(n_states[u]):
-                        for c in range(n_classes):
-                            product = theta[entry + i, c] * own[base + x, c]
-                            messages[incoming[v] + i, c] += product
+                    at, place = start, base + x
+                    for _ in range(n_classes):
+                        add_multiple(messages, at, theta, entry, own[place], width)
+                        at += width
+                        place += size
+                        entry += width
                 v = u
             width, state = 1, 0
             if u >= 0:
                 width, state = n_states[u], np.int64(codes[u])
-            entry = starts[v] + state
             for c in range(n_classes):
-                z[c] = theta[entry, c] * own[base, c]
-            for x in range(1, n_states[v]):
-                entry += width
-                for c in range(n_classes):
-                    z[c] += theta[entry, c] * own[base + x, c]
+                total = 0.0
+                entry = starts[v] * n_classes + c * width + state
+                for _ in range(size):
+                    total += theta[entry] * own[base]
+                    entry += width * n_classes
+                    base += 1
+                z[c] = total
             least = 1.0
             for c in range(n_classes):
                 ratios[n_found, c] = z[c] / before[v, c]
@@ -128,21 +124,50 @@ def find_tree_terms(rows, samples, tree, theta, ratios, places):
                 for c in range(n_classes):
                     scale = 1.0 / z[c]
                     before[v, c] = 1.0
-                    for i in range(owns[p], owns[p + 1]):
-                        own[i, c] *= scale
+                    size = n_states[p]
+                    at = owns[p] * n_classes + c * size
+                    for i in range(at, at + size):
+                        own[i] *= scale
                     u = p
                     while u != v:
-                        for i in range(incoming[u], incoming[u + 1]):
-                            messages[i, c] *= scale
+                        width = n_states[parents[u]]
+                        at = incoming[u] * n_classes + c * width
+                        for i in range(at, at + width):
+                            messages[i] *= scale
                         u = parents[u]
 
 
 @kernel
+def fill(out, at, size, value):
+    """Write `value` to `size` places."""
+    for i in range(np.uint64(at), np.uint64(at + size)):
+        out[i] = value
+
+
+@kernel
+def multiply(out, to, one, at, other, start, size):
+    """Write the products of two parts of arrays."""
+    for i in range(size):
+        product = one[np.uint64(at + i)] * other[np.uint64(start + i)]
+        out[np.uint64(to + i)] = product
+
+
+@kernel
+def add_multiple(out, to, values, start, scale, size):
+    """Add `scale` times a part of an array."""
+    for i in range(size):
+        out[np.uint64(to + i)] += scale * values[np.uint64(start + i)]
+
+
+@kernel
 def count_tree_terms(codes, parents, n_states, counts):
-    """Add to `counts`, (n_samples,), the observed features with a missing parent."""
+    """Add to `counts`, (n_samples,), the observed features with a missing parent.
+
+    Those of a single state are left out: they say nothing.
+    """
     for j in range(parents.shape[0]):
         p = parents[j]
-        if p >= 0:
+        if p >= 0 and n_states[j] > 1:
             own, above = codes[j], codes[p]
             for m in range(counts.shape[0]):
                 counts[m] += (above[m] == n_states[p]) & (own[m] != n_states[j])

@@ -59,7 +59,7 @@ class Change:
         return f"{self.feature}: {self.before} -> {self.after}"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Counterfactual(PictureMixin, FrameMixin):
     """The smallest change of a sample after which another class is predicted.
 

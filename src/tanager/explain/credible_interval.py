@@ -26,7 +26,7 @@ from tanager.utils.text import pluralise
 from tanager.utils.validation import check_number, check_whole, random_generator
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class CredibleInterval(SvgMixin, FrameMixin):
     """Probabilities of the classes with credible intervals.
 

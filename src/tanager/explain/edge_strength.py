@@ -15,7 +15,7 @@ from tanager.types import FloatArray
 from tanager.utils.data_frame import FrameMixin
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class EdgeStrengths(PictureMixin, FrameMixin):
     """Edges ranked by what they add, the strongest first.
 

@@ -20,18 +20,21 @@ from tanager.network import AnyNetwork
 from tanager.plots.bars import waterfall_picture
 from tanager.plots.picture import Picture, SvgMixin
 from tanager.types import AnyArray, CodeArray, FloatArray, IndexArray
-from tanager.utils.data_frame import FrameMixin
+from tanager.utils.data_frame import SHOWN_ROWS, FrameMixin, columns_text
 from tanager.utils.text import pluralise
 from tanager.utils.validation import check_choice
 
 GROUPINGS = ("feature", "factor")
 """Ways to group the contributions."""
 
+PRINTED_TERMS = 3
+"""Terms of each sample in a printed explanation."""
+
 NOT_OBSERVED = "not observed"
 """The label of a value that is not observed."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Explanation(SvgMixin, FrameMixin):
     """Additive contributions to the log odds of samples.
 
@@ -70,6 +73,13 @@ class Explanation(SvgMixin, FrameMixin):
     ((('sky',), ('wind',)), [[-1.099], [-1.099]])
     >>> found.log_odds[0].round(3), found.probabilities[0].round(3)
     (array([-2.197]), array([0.9, 0.1]))
+    >>> found
+    <Explanation: 4 samples, 2 terms>
+    sample  prediction  probability  strongest terms
+         0  dry                 0.9  sky = blue +1.10, wind = (-inf, 5.75] +1.10
+         1  wet                 0.9  sky = grey +1.10, wind = (5.75, inf) +1.10
+         2  wet                 0.9  sky = grey +1.10, wind = (5.75, inf) +1.10
+         3  dry                 0.9  sky = blue +1.10, wind = (-inf, 5.75] +1.10
     """
 
     schema: Schema
@@ -80,6 +90,35 @@ class Explanation(SvgMixin, FrameMixin):
 
     def __len__(self) -> int:
         return len(self.codes)
+
+    def __repr__(self) -> str:
+        n_terms = pluralise(len(self.terms), "term")
+        head = f"<Explanation: {pluralise(len(self), 'sample')}, {n_terms}>"
+        if not len(self):
+            return head
+        shown = range(min(len(self), SHOWN_ROWS))
+        labels = [self._most_probable(sample) for sample in shown]
+        columns: dict[str, list[Any]] = {
+            "sample": list(shown),
+            "prediction": list(map(str, labels)),
+            "probability": [float(self.probabilities[k].max()) for k in shown],
+            "strongest terms": list(map(self._strongest_text, shown, labels)),
+        }
+        return f"{head}\n{columns_text(columns, len(self), width=None)}"
+
+    def _most_probable(self, sample: int) -> State:
+        """The class that a sample is predicted to have."""
+        p = self.probabilities[check_sample(sample, len(self))]
+        return self.classes[int(p.argmax())]
+
+    def _strongest_text(self, sample: int, label: object) -> str:
+        """The terms with the largest contributions to a class."""
+        _, values = self.of_class(label)
+        strongest = [t for t in self.strongest(sample, label) if values[sample, t]]
+        return ", ".join(
+            f"{self.label(sample, t)} {values[sample, t]:+.2f}"
+            for t in strongest[:PRINTED_TERMS]
+        )
 
     @property
     def classes(self) -> tuple[State, ...]:
@@ -145,11 +184,20 @@ class Explanation(SvgMixin, FrameMixin):
         return np.asarray(first)
 
     def strongest(self, sample: int, label: object = None) -> IndexArray:
-        """Terms by the size of their contribution to a class, the largest first."""
+        """Terms by the size of their contribution to a class, the largest first.
+
+        Those of columns that the model leaves out are not among them.
+        """
         _, values = self.of_class(label)
-        return np.argsort(
-            -np.abs(values[check_sample(sample, len(self))]), kind="stable"
-        )
+        sizes = np.abs(values[check_sample(sample, len(self))])
+        kept = [t for t, term in enumerate(self.terms) if not self._is_left_out(term)]
+        order: IndexArray = np.array(kept, dtype=np.intp)
+        return order[np.argsort(-sizes[order], kind="stable")]
+
+    def _is_left_out(self, term: tuple[str, ...]) -> bool:
+        """Whether the model leaves all columns of a term out."""
+        schema = self.schema
+        return all(schema[schema.index(name)].is_left_out for name in term)
 
     def columns(self) -> dict[str, list[Any]]:
         """List the contributions by column, with a row for every sample and term.
@@ -193,8 +241,7 @@ class Explanation(SvgMixin, FrameMixin):
             The strongest terms have a bar each, and the others one together.
         """
         if label is None:
-            best = self.probabilities[check_sample(sample, len(self))].argmax()
-            label = self.classes[best]
+            label = self._most_probable(sample)
         start, values = self.of_class(label)
         order = self.strongest(sample, label)
         shown, rest = order[:max_terms], order[max_terms:]

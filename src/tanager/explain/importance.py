@@ -23,7 +23,7 @@ from tanager.utils.threads import map_threads
 from tanager.utils.validation import check_choice
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Importance(PictureMixin, FrameMixin):
     """Importances of terms, the largest first.
 

@@ -19,7 +19,7 @@ from tanager.types import CodeArray, FloatArray
 from tanager.utils.data_frame import FrameMixin
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Questions(PictureMixin, FrameMixin):
     """The missing features of a sample, those worth most for their cost first.
 
@@ -107,11 +107,13 @@ def rank_questions(
     at most `Questions.entropy`. Features that reach it are ranked by what exceeds it.
 
     A feature with a state for missing values is asked for its value: x then runs over
-    all states but this one, and e does not contain it.
+    all states but this one, and e does not contain it. Columns that the model leaves
+    out are not asked for.
     """
     schema = network.schema
     prices = feature_costs(schema, costs, zero=False)
-    features = np.flatnonzero(missing_features(schema, row)).tolist()
+    missing = np.flatnonzero(missing_features(schema, row)).tolist()
+    features = [j for j in missing if not schema[j].is_left_out]
     rows = [row[: len(schema) - 1]]
     for j in features:
         for code in range(schema[j].n_values):

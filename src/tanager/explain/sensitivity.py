@@ -23,7 +23,7 @@ EXTREME = 1e-12
 """Entries so close to zero or one do not vary."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Sensitivity(PictureMixin, FrameMixin):
     """The entries of the CPTs on which a posterior depends most.
 

@@ -22,11 +22,14 @@ class TreeMarginals:
     parents, n_states : ndarray of int64, shape (n_features,)
         The feature that is the parent of each, -1 for none, and its number of states.
     starts : ndarray of int64, shape (n_features,)
-        First row of each feature in `theta`.
+        Where each feature begins in `theta`, divided by the number of classes.
     owns, incoming : ndarray of int64, shape (n_features + 1,)
         Places for a number for every state of each feature, and of its parent.
-    theta : ndarray of float64, shape (n_entries, n_classes)
-        P(x | parent, c) by x, then by the state of the parent.
+    theta : ndarray of float64, shape (n_entries,)
+        P(x | parent, c) of each feature by x, then by class, then by the state of the
+        parent.
+    n_classes : int
+        Number of classes.
 
     Notes
     -----
@@ -45,6 +48,7 @@ class TreeMarginals:
     owns: IntArray
     incoming: IntArray
     theta: FloatArray
+    n_classes: int
 
     @classmethod
     def of(cls, network: Network, order: Sequence[int]) -> TreeMarginals | None:
@@ -68,26 +72,28 @@ class TreeMarginals:
         )
         if not is_forest:
             return None
+        n_classes = layout.n_states[target]
         tables = []
         for j in range(target):
             (t,) = layout.tables_of(j)
             log_cpt = network.parameters.log_table(t)
             if layout.n_states[j] == 1:  # a constant feature may have no arcs
                 n_above = layout.n_states[parents[j][0]] if parents[j] else 1
-                tables.append(np.ones((n_above, layout.n_states[target])))
+                tables.append(np.ones(n_above * n_classes))
                 continue
-            by_state = np.moveaxis(log_cpt, layout.axes[t].index(j), 0)
-            tables.append(np.exp(by_state).reshape(-1, log_cpt.shape[-1]))
+            by_state = np.moveaxis(log_cpt, (layout.axes[t].index(j), -1), (0, 1))
+            tables.append(np.exp(by_state).ravel())
         n_states = np.array(layout.n_states[:target], dtype=np.int64)
         above = np.array([n_states[p[0]] if p else 1 for p in parents], dtype=np.int64)
         return cls(
             np.array(order, dtype=np.int64),
             np.array([p[0] if p else -1 for p in parents], dtype=np.int64),
             n_states,
-            np.cumsum([0, *(len(table) for table in tables[:-1])]),
+            np.cumsum([0, *(len(table) // n_classes for table in tables[:-1])]),
             np.cumsum([0, *n_states]),
             np.cumsum([0, *above]),
             np.concatenate(tables),
+            n_classes,
         )
 
     def write_to(self, codes: CodeArray, out: FloatArray) -> None:
@@ -106,7 +112,7 @@ class TreeMarginals:
         counts = np.zeros(len(codes), dtype=np.int32)
         kernels.count_tree_terms(columns, self.parents, self.n_states, counts)
         n_terms = int(counts.sum(dtype=np.int64))
-        ratios = np.empty((n_terms, self.theta.shape[1]))
+        ratios = np.empty((n_terms, self.n_classes))
         places = np.empty((n_terms, 2), dtype=np.int64)
         tree = (
             self.order, self.parents, self.n_states, self.starts, self.owns,

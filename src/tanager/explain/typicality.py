@@ -25,7 +25,7 @@ TOLERANCE = 1e-9
 """Log likelihoods that differ by less count as equal."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Typicality(PictureMixin, FrameMixin):
     """Log likelihoods of samples, and their percentiles under the model.
 

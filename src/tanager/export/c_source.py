@@ -12,9 +12,10 @@ import numpy.typing as npt
 from tanager._version import __version__
 from tanager.errors import CapabilityError, InputError
 from tanager.export.class_tree import ClassTree, read_tree
+from tanager.export.factor_pruning import prune_factors
 from tanager.export.quantization import QuantizedTable, check_bits, quantize
 from tanager.export.score_terms import ScoreTerms
-from tanager.network import AnyNetwork
+from tanager.network import AnyNetwork, LogLinearNetwork
 from tanager.types import AnyArray
 
 C_TYPES = {
@@ -23,6 +24,9 @@ C_TYPES = {
     "float64": "double",
 }  # fmt: skip
 """C's names of the types of arrays."""
+
+RANGE = 32.0
+"""Logarithms that are so much below the largest of a CPT are raised to that."""
 
 
 @dataclass(frozen=True)
@@ -35,14 +39,26 @@ class CSource:
         The source.
     n_bytes : int
         Size of its tables, without names, code and the texts of categories.
+    network : Network or LogLinearNetwork
+        The model in the file, before its numbers are rounded: without the factors that
+        did not fit.
+    bits : int
+        Bits of a number in the tables.
     """
 
     text: str
     n_bytes: int
+    network: AnyNetwork
+    bits: int
 
 
 def to_c(
-    network: AnyNetwork, *, name: str = "model", bits: int = 32, complete: bool = False
+    network: AnyNetwork,
+    *,
+    name: str = "model",
+    bits: int = 32,
+    complete: bool = False,
+    max_bytes: int | None = None,
 ) -> CSource:
     """Write a classifier as one C99 file that needs only the standard library.
 
@@ -59,6 +75,10 @@ def to_c(
     complete : bool, default=False
         Accept that samples without a feature that is a parent of others get no
         prediction. Otherwise trees marginalise such features.
+    max_bytes : int or None, default=None
+        Size that the tables must not exceed. Of a sum of factors, such as the default
+        model, the most important ones that fit are kept (`prune_factors`), without
+        fitting them again: measure what that costs with `measure_rounding`.
 
     Returns
     -------
@@ -70,8 +90,9 @@ def to_c(
     Raises
     ------
     CapabilityError
-        If the scores of the model are no sum of tables, or if it would have to
-        marginalise features, is no tree, and `complete` is False.
+        If the scores of the model are no sum of tables, if it would have to
+        marginalise features, is no tree, and `complete` is False, or if the tables
+        exceed `max_bytes`.
 
     Examples
     --------
@@ -88,9 +109,53 @@ def to_c(
             f"{name!r}."
         )
     check_bits(bits)
+    if max_bytes is not None:
+        return _limited_source(network, name, bits, complete, max_bytes)
+    return _full_source(network, name, bits, complete)
+
+
+def _limited_source(
+    network: AnyNetwork, name: str, bits: int, complete: bool, max_bytes: int
+) -> CSource:
+    """The file with the factors that fit."""
+    if max_bytes < 1:
+        raise InputError(f"max_bytes must be at least 1, got {max_bytes!r}.")
+    if not isinstance(network, LogLinearNetwork):
+        source = _full_source(network, name, bits, complete)
+        if source.n_bytes <= max_bytes:
+            return source
+        fewer = "bits=8, " if bits > 8 else ""
+        raise CapabilityError(
+            f"The tables of this network take {source.n_bytes:,} bytes with {bits} "
+            f"bits, more than max_bytes={max_bytes:,}. Use {fewer}fewer bins, fewer "
+            "parents or naive Bayes; only of the default model, a sum of factors, can "
+            "some be left out."
+        )
+    # The size of what is kept is not exactly that of the file: features share cut
+    # points, and positions take one byte or two.
+    low, high = 0, 2 * max_bytes
+    best = _full_source(prune_factors(network, 0, bits), name, bits, complete)
+    if best.n_bytes > max_bytes:
+        raise CapabilityError(
+            f"Even without any factor the tables take {best.n_bytes:,} bytes, more "
+            f"than max_bytes={max_bytes:,}; allow more."
+        )
+    while high - low > max(1, max_bytes // 200):
+        middle = (low + high) // 2
+        pruned = prune_factors(network, middle, bits)
+        source = _full_source(pruned, name, bits, complete)
+        if source.n_bytes <= max_bytes:
+            best, low = source, middle
+        else:
+            high = middle
+    return best
+
+
+def _full_source(network: AnyNetwork, name: str, bits: int, complete: bool) -> CSource:
+    """The file with all tables."""
     terms = ScoreTerms.of_network(network)
     if not terms.needed or complete:
-        return _Writer(name, bits, terms).source(_sum_scores)
+        return _Writer(name, bits, terms).source(network, _sum_scores)
     tree = read_tree(network)
     if tree is None:
         raise CapabilityError(
@@ -100,7 +165,7 @@ def to_c(
             "Bayes or a tree."
         )
     return _Writer(name, bits, tree.terms).source(
-        lambda writer: _tree_scores(writer, tree)
+        network, lambda writer: _tree_scores(writer, tree)
     )
 
 
@@ -134,7 +199,7 @@ class _Writer:
         """Add integers, in the smallest type that holds them."""
         array = np.asarray(values, dtype=np.int64)
         low, high = int(array.min(initial=0)), int(array.max(initial=0))
-        kinds = ("u1", "u2", "u4") if low >= 0 else ("i1", "i2", "i4")
+        kinds = ("u1", "u2", "i4") if low >= 0 else ("i1", "i2", "i4")
         fitting = [
             k for k in kinds if np.iinfo(k).min <= low and high <= np.iinfo(k).max
         ]
@@ -153,7 +218,9 @@ class _Writer:
         self.tables.append(f"#define {self.name}_{name}_factor(t) {factor}")
         return f"{self.name}_{name}"
 
-    def source(self, write_scores: Callable[[_Writer], str]) -> CSource:
+    def source(
+        self, network: AnyNetwork, write_scores: Callable[[_Writer], str]
+    ) -> CSource:
         """The whole file; `write_scores` gives the body that adds up the scores."""
         codes = self._codes()
         body = write_scores(self)
@@ -164,7 +231,7 @@ class _Writer:
             expand=_EXPAND if len(self.terms.prior) < self.terms.n_classes else "",
         )
         text = "\n\n".join([head, *self.tables, codes, body, tail])
-        return CSource(text + "\n", self.n_bytes)
+        return CSource(text + "\n", self.n_bytes, network, self.bits)
 
     def _head(self) -> str:
         lines = [f"/* A classifier, written by tanager {__version__}.", " *"]
@@ -267,17 +334,23 @@ def _sum_scores(writer: _Writer) -> str:
 def _tree_scores(writer: _Writer, tree: ClassTree) -> str:
     """The body for trees, which passes messages from the leaves to the roots."""
     n_features = len(tree.parents)
-    sizes = [cpt.size for cpt in tree.log_cpts]
     inbox = [cpt.shape[1] * cpt.shape[2] for cpt in tree.log_cpts]
     writer.integers("order", list(tree.order))
     writer.integers("parent", list(tree.parents))
     writer.integers("has_children", [j in tree.parents for j in range(n_features)])
-    writer.integers("cpt_start", np.cumsum([0, *sizes]))
     writer.integers("inbox_start", np.cumsum([0, *inbox]))
-    writer.numbers("weights", list(tree.log_cpts))
+    weights, means = tree.class_weights, tree.class_means
+    writer.integers("mean_start", np.cumsum([0, *(mean.size for mean in means)]))
+    writer.integers("cpt_start", np.cumsum([0, *(w.size for w in weights)]))
+    writer.numbers("weights", list(weights))
+    if writer.bits < 32:  # states as good as impossible would cost the others digits
+        means = tuple(np.maximum(mean, mean.max() - RANGE) for mean in means)
+    writer.numbers("means", list(means))
     writer.array("prior", tree.terms.prior.astype(np.float64))
+    entry = _ENTRY_OF_TWO if tree.terms.n_classes == 2 else _ENTRY
     return (
-        _TREE.replace("CLASSES", str(tree.terms.n_classes))
+        (entry + _TREE)
+        .replace("CLASSES", str(tree.terms.n_classes))
         .replace("FEATURES", str(n_features))
         .replace("INBOX", str(sum(inbox)))
         .replace("NAME", writer.name)
@@ -353,6 +426,22 @@ _SHRINK = """double mean = 0;
   for (int c = 0; c < COLUMNS; c++)
     scores[c] = (scores[c] - mean) / sqrt(1 + SCALE * variance[c]);"""
 
+_ENTRY = """static double NAME_log_cpt(int j, int entry, int c) {
+  return NAME_means_factor(j) * NAME_means[NAME_mean_start[j] + entry]
+         + NAME_weights_factor(j)
+               * NAME_weights[NAME_cpt_start[j] + entry * CLASSES + c];
+}
+
+"""
+
+_ENTRY_OF_TWO = """static double NAME_log_cpt(int j, int entry, int c) {
+  return NAME_means_factor(j) * NAME_means[NAME_mean_start[j] + entry]
+         + (c - 0.5) * NAME_weights_factor(j)
+               * NAME_weights[NAME_cpt_start[j] + entry];
+}
+
+"""
+
 _TREE = """static int NAME_scores(const double *values, double *scores) {
   double inbox[INBOX] = {0};
   int code[FEATURES];
@@ -367,18 +456,17 @@ _TREE = """static int NAME_scores(const double *values, double *scores) {
     const int last = known ? first + 1 : p >= 0 ? NAME_n_states[p] : 1;
     for (int v = first; v < last; v++) {
       for (int c = 0; c < CLASSES; c++) {
-        const int at = NAME_cpt_start[j] + v * n * CLASSES + c;
         double message;
         if (code[j] < n) {
-          const int u = code[j] * CLASSES;
-          message = NAME_weights_factor(j) * NAME_weights[at + u] + own[u + c];
+          const int u = code[j];
+          message = NAME_log_cpt(j, v * n + u, c) + own[u * CLASSES + c];
         } else {
           double largest = -INFINITY, total = 0;
-          for (int u = 0; u < n * CLASSES; u += CLASSES)
-            if (own[u + c] > largest) largest = own[u + c];
-          for (int u = 0; u < n * CLASSES; u += CLASSES)
-            total += exp(NAME_weights_factor(j) * NAME_weights[at + u]
-                         + own[u + c] - largest);
+          for (int u = 0; u < n; u++)
+            if (own[u * CLASSES + c] > largest) largest = own[u * CLASSES + c];
+          for (int u = 0; u < n; u++)
+            total += exp(NAME_log_cpt(j, v * n + u, c)
+                         + own[u * CLASSES + c] - largest);
           message = largest + log(total);
         }
         if (p >= 0) inbox[NAME_inbox_start[p] + v * CLASSES + c] += message;

@@ -33,6 +33,22 @@ class ClassTree:
     log_cpts: tuple[FloatArray, ...]
 
     @property
+    def class_weights(self) -> tuple[FloatArray, ...]:
+        """What every CPT says of the classes, as `ScoreTerm.weights`.
+
+        Shape (n_parent_states, n_states, n_columns): the log odds of two classes,
+        otherwise the logarithms less their mean over the classes.
+        """
+        if self.terms.n_classes == 2:
+            return tuple(cpt[..., 1:] - cpt[..., :1] for cpt in self.log_cpts)
+        return tuple(cpt - cpt.mean(axis=-1, keepdims=True) for cpt in self.log_cpts)
+
+    @property
+    def class_means(self) -> tuple[FloatArray, ...]:
+        """Means of the logarithms over the classes, (n_parent_states, n_states)."""
+        return tuple(cpt.mean(axis=-1) for cpt in self.log_cpts)
+
+    @property
     def n_numbers(self) -> int:
         """Number of entries of all CPTs."""
         return sum(cpt.size for cpt in self.log_cpts)
@@ -50,19 +66,23 @@ def read_tree(network: AnyNetwork) -> ClassTree | None:
     layout = network.parameters.layout
     if not layout.is_full(structure):
         return None
+    has_children = {p for ps in structure.parents for p in ps}
+    # A constant feature without arcs says nothing, and its column may hold anything.
+    kept = [
+        v for v in range(target)
+        if schema[v].n_states > 1 or v in has_children or structure.parents[v]
+    ]  # fmt: skip
+    place = {v: position for position, v in enumerate(kept)}
     parents, cpts = [], []
-    for v in range(target):
+    for v in kept:
         others = [p for p in structure.parents[v] if p != target]
         has_class = target in structure.parents[v]
-        if len(others) > 1 or not (has_class or schema[v].n_states == 1):
+        if len(others) > 1 or not has_class:
             return None
-        parents.append(others[0] if others else -1)
-        if has_class:
-            cpt = network.parameters.log_family(v, (*others, v, target))
-        else:  # a constant feature has no arcs
-            cpt = np.zeros((1, schema.n_classes))
+        parents.append(place[others[0]] if others else -1)
+        cpt = network.parameters.log_family(v, (*others, v, target))
         cpts.append(cpt if cpt.ndim == 3 else cpt[np.newaxis])
-    order = [v for v in reversed(structure.topological_order) if v != target]
+    order = [place[v] for v in reversed(structure.topological_order) if v in place]
     log_prior = network.parameters.log_family(target, (target,))
-    terms = ScoreTerms(schema.variables[:-1], schema[target], log_prior, ())
+    terms = ScoreTerms(tuple(schema[v] for v in kept), schema[target], log_prior, ())
     return ClassTree(terms, tuple(parents), tuple(order), tuple(cpts))

@@ -27,7 +27,8 @@ def to_onnx(
     network : Network or LogLinearNetwork
         The model. Its class must be the last variable and have no parents.
     contributions : bool, default=False
-        Whether the model has a third output, what every term adds to the scores.
+        Whether the model has a third output, what every feature adds to the scores, as
+        in `explain`.
     complete : bool, default=False
         Accept that samples without a feature that is a parent of others get NaN.
 
@@ -38,8 +39,9 @@ def to_onnx(
         numeric features, int64 for categories that are whole numbers, string for
         others. Its outputs are ``label`` of shape (n_samples,), ``probabilities`` of
         shape (n_samples, n_classes), double, and ``contributions`` of shape (n_samples,
-        n_terms, n_columns), double, whose sum with the prior is the scores, or the log
-        odds of the second of two classes.
+        n_inputs, n_columns), double, in the order of the inputs: what every feature
+        adds to the log odds of the second of two classes, or to the score of every
+        class. A feature with the name of an output gives that one an underscore.
 
     Raises
     ------
@@ -50,8 +52,7 @@ def to_onnx(
     Notes
     -----
     A missing number is NaN, a missing string the empty one. Samples without a feature
-    that was never missing in training are shrunk towards the prior as in `predict`;
-    contributions are those before.
+    that was never missing in training are shrunk towards the prior as in `predict`.
     """
     try:
         import onnx
@@ -79,6 +80,8 @@ class _Graph:
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
         self.inputs: list[Any] = []
+        self.divisor = ""  # what scores of incomplete samples are shrunk by
+        self._taken = {variable.name for variable in terms.features}
         self._last_axis = self._constant(np.array([1], dtype=np.int64))
 
     def model(self, contributions: bool) -> Any:
@@ -95,30 +98,27 @@ class _Graph:
         if self.terms.n_classes > self.terms.n_columns:
             zeros = self._node("Sub", [scores, scores])
             scores = self._node("Concat", [zeros, scores], axis=1)
-        self._node("Softmax", [scores], "probabilities", axis=1)
+        probabilities, label = self._free("probabilities"), self._free("label")
+        self._node("Softmax", [scores], probabilities, axis=1)
         best = self._node("ArgMax", [scores], axis=1, keepdims=0)
         states = self.terms.target.states
         whole = all(isinstance(s, int) for s in states)
         label_kind = kinds.INT64 if whole else kinds.STRING
+        classes = self._free("classes")
         names = self.onnx.helper.make_tensor(
-            "classes", label_kind, [len(states)],
+            classes, label_kind, [len(states)],
             [int(s) if whole else str(s).encode() for s in states],
         )  # fmt: skip
         self.constants.append(names)
-        self._node("Gather", ["classes", best], "label", axis=0)
+        self._node("Gather", [classes, best], label, axis=0)
         outputs = [
-            helper.make_tensor_value_info("label", label_kind, ["n"]),
+            helper.make_tensor_value_info(label, label_kind, ["n"]),
             helper.make_tensor_value_info(
-                "probabilities", kinds.DOUBLE, ["n", self.terms.n_classes]
+                probabilities, kinds.DOUBLE, ["n", self.terms.n_classes]
             ),
         ]
         if contributions:
-            each = [self._node("Unsqueeze", [name, self._last_axis]) for name in added]
-            self._node("Concat", each, "contributions", axis=1)
-            shape = ["n", len(added), self.terms.n_columns]
-            outputs.append(
-                helper.make_tensor_value_info("contributions", kinds.DOUBLE, shape)
-            )
+            outputs.append(self._contributions(added))
         graph = helper.make_graph(
             self.nodes, "tanager", self.inputs, outputs, self.constants
         )
@@ -185,12 +185,13 @@ class _Graph:
         for part in parts[1:]:  # Sum has no whole numbers
             total = self._node("Add", [total, part])
         last = self._constant(np.array(len(term.weights), dtype=np.int64))
-        return self._node("Min", [total, last], f"cell_{t}")
+        return self._node("Min", [total, last], self._free(f"cell_{t}"))
 
     def _look_up(self, name: str, table: AnyArray, cell: str) -> str:
         """Rows of a table, shape (n, n_columns)."""
         padded = np.concatenate([table, np.full((1, table.shape[1]), np.nan)])
-        return self._node("Gather", [self._constant(padded), cell], name, axis=0)
+        constant = self._constant(padded)
+        return self._node("Gather", [constant, cell], self._free(name), axis=0)
 
     def _scores(self, added: list[str], spreads: list[str]) -> str:
         """Scores of all columns, the prior included."""
@@ -201,17 +202,45 @@ class _Graph:
         if spreads:
             if len(prior) > 1:
                 prior = prior - prior.mean()
-                mean = self._node("ReduceMean", [total], axes=[1], keepdims=1)
-                total = self._node("Sub", [total, mean])
+                total = self._centre(total)
             scale = self._constant(np.array(self.terms.variance_scale))
             one = self._constant(np.array(1.0))
             variance = self._node("Mul", [self._node("Sum", spreads), scale])
-            divisor = self._node("Sqrt", [self._node("Add", [variance, one])])
-            total = self._node("Div", [total, divisor])
+            self.divisor = self._node("Sqrt", [self._node("Add", [variance, one])])
+            total = self._node("Div", [total, self.divisor])
         return self._node("Add", [total, self._constant(prior[np.newaxis])])
 
+    def _contributions(self, added: list[str]) -> Any:
+        """Add the output with what every feature contributes, and describe it."""
+        name = self._free("contributions")
+        each = [self._node("Unsqueeze", [term, self._last_axis]) for term in added]
+        terms = self._node("Concat", each, axis=1)
+        terms = self._centre(terms)
+        if self.divisor:
+            divisor = self._node("Unsqueeze", [self.divisor, self._last_axis])
+            terms = self._centre(self._node("Div", [terms, divisor]))
+        shares = self._constant(self.terms.shares)
+        self._node("MatMul", [shares, terms], name)
+        shape = ["n", len(self.terms.features), self.terms.n_columns]
+        kind = self.onnx.TensorProto.DOUBLE
+        return self.onnx.helper.make_tensor_value_info(name, kind, shape)
+
+    def _centre(self, scores: str) -> str:
+        """Make the scores of several classes, along the last axis, sum to zero."""
+        if self.terms.n_columns == 1:
+            return scores
+        mean = self._node("ReduceMean", [scores], axes=[-1], keepdims=1)
+        return self._node("Sub", [scores, mean])
+
+    def _free(self, name: str) -> str:
+        """The name, with underscores if something has it."""
+        while name in self._taken:
+            name += "_"
+        self._taken.add(name)
+        return name
+
     def _constant(self, values: AnyArray) -> str:
-        name = f"tanager_c{len(self.constants)}"
+        name = self._free(f"tanager_c{len(self.constants)}")
         self.constants.append(self.onnx.numpy_helper.from_array(values, name))
         return name
 
@@ -219,7 +248,7 @@ class _Graph:
         self, kind: str, inputs: list[str], output: str = "", **attributes: Any
     ) -> str:
         """Add an operator, and give the name of its output."""
-        name = output or f"tanager_n{len(self.nodes)}"
+        name = output or self._free(f"tanager_n{len(self.nodes)}")
         self.nodes.append(
             self.onnx.helper.make_node(kind, inputs, [name], **attributes)
         )

@@ -15,7 +15,7 @@ from tanager.network import AnyNetwork
 from tanager.utils.data_frame import FrameMixin
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RatingTable(FrameMixin):
     """Points for every state of every feature, and for combinations of states.
 
@@ -40,7 +40,7 @@ class RatingTable(FrameMixin):
     >>> model = model.fit(X, [0, 1, 1, 0] * 9)
     >>> table = to_rating_table(model.network_, decimals=0)
     >>> table.base, table.states[:2], table.points[:2]
-    (487.0, (('blue',), ('grey',)), (-85.0, 85.0))
+    (487, (('blue',), ('grey',)), (-85, 85))
     """
 
     target: str
@@ -81,7 +81,7 @@ def to_rating_table(
     points_to_double : float, default=20
         Points that double the odds.
     decimals : int or None, default=None
-        Round points to so many decimals; None does not round.
+        Round points to so many decimals, to integers for 0; None does not round.
 
     Returns
     -------
@@ -122,10 +122,17 @@ def to_rating_table(
             states.append(row)
             points.append(sign * scale * float(weight))
     if decimals is not None:
-        start, points = round(start, decimals), [round(p, decimals) for p in points]
+        start, *points = _round([start, *points], decimals)
     return RatingTable(
         terms.target.name, label, start, tuple(features), tuple(states), tuple(points)
     )
+
+
+def _round(points: list[float], decimals: int) -> list[float]:
+    """Round points, without a negative zero; to integers without decimals."""
+    rounded = np.round(points, decimals) + 0.0
+    found: list[float] = (rounded if decimals > 0 else rounded.astype(int)).tolist()
+    return found
 
 
 def _rows(terms: ScoreTerms, term: ScoreTerm) -> list[tuple[str, ...]]:
@@ -140,9 +147,12 @@ def _rows(terms: ScoreTerms, term: ScoreTerm) -> list[tuple[str, ...]]:
 
 def _labels(variable: Variable, axis: TermAxis) -> list[str]:
     """The states of every bin as text."""
+    codes_of: list[list[int]] = [[] for _ in range(axis.n_bins)]
+    for code, b in enumerate(axis.bins):
+        if b >= 0:
+            codes_of[b].append(code)
     found = []
-    for b in range(axis.n_bins):
-        codes = [code for code, own in enumerate(axis.bins) if own == b]
+    for codes in codes_of:
         values = [code for code in codes if code < variable.n_values]
         if not values:
             is_state = codes and codes[0] < variable.n_states

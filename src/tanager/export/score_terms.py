@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from math import prod
 
 import numpy as np
@@ -49,13 +50,18 @@ class ScoreTerm:
         The features; the last one varies fastest along the cells.
     weights : ndarray of float64, shape (n_cells, n_columns)
         What the term adds to the score of every class, or to the log odds of two.
+        Scores of more than two classes sum to zero.
     variances : ndarray of float64, shape (n_cells, n_columns), or None
         What the term adds to the variances by which scores are shrunk.
+    owner : int, default=-1
+        The feature whose contribution the term is, -1 if it is divided equally between
+        its features.
     """
 
     axes: tuple[TermAxis, ...]
     weights: FloatArray
     variances: FloatArray | None = None
+    owner: int = -1
 
     @property
     def strides(self) -> tuple[int, ...]:
@@ -103,8 +109,15 @@ class ScoreTerms:
     needed: tuple[int, ...] = ()
 
     @classmethod
-    def of_network(cls, network: AnyNetwork) -> ScoreTerms:
+    def of_network(cls, network: AnyNetwork, max_cells: int = MAX_CELLS) -> ScoreTerms:
         """Read the terms of a network whose class comes last.
+
+        Parameters
+        ----------
+        network : Network or LogLinearNetwork
+            The model.
+        max_cells : int, default=2,000,000
+            Entries of all tables up to which terms are read.
 
         Raises
         ------
@@ -114,8 +127,8 @@ class ScoreTerms:
         """
         check_units(network)
         if isinstance(network, LogLinearNetwork):
-            return _of_factors(network)
-        return _of_cpts(network)
+            return _of_factors(network, max_cells)
+        return _of_cpts(network, max_cells)
 
     @property
     def n_classes(self) -> int:
@@ -126,6 +139,17 @@ class ScoreTerms:
     def n_columns(self) -> int:
         """Number of scores: one, the log odds, for two classes."""
         return len(self.prior)
+
+    @property
+    def shares(self) -> FloatArray:
+        """Fraction of every term that belongs to a feature, (n_features, n_terms)."""
+        found = np.zeros((len(self.features), len(self.terms)))
+        for t, term in enumerate(self.terms):
+            if term.owner >= 0:
+                found[term.owner, t] = 1.0
+            else:
+                found[[axis.feature for axis in term.axes], t] = 1.0 / len(term.axes)
+        return found
 
     @property
     def n_cells(self) -> int:
@@ -186,19 +210,19 @@ def _cells_of(term: ScoreTerm, codes: CodeArray) -> tuple[IntArray, IntArray]:
     return cells, absent
 
 
-def _check_cells(n_cells: int) -> None:
-    if n_cells > MAX_CELLS:
+def _check_cells(n_cells: int, max_cells: int) -> None:
+    if n_cells > max_cells:
         raise CapabilityError(
             f"The tables of this model have {n_cells:,} entries, more than the "
-            f"{MAX_CELLS:,} that can be exported. Fit it with fewer bins, fewer "
+            f"{max_cells:,} that can be exported. Fit it with fewer bins, fewer "
             "parents or fewer factors, such as FactorSearch(order=2, max_factors=50)."
         )
 
 
-def _of_factors(network: LogLinearNetwork) -> ScoreTerms:
+def _of_factors(network: LogLinearNetwork, max_cells: int) -> ScoreTerms:
     """The factors of a log-linear network, over the features that they use."""
     factors = network.factors
-    _check_cells(factors.n_cells)
+    _check_cells(factors.n_cells, max_cells)
     two = network.schema.n_classes == 2
     used = sorted({j for table in factors.tables for j in table.factor.key})
     place = {feature: position for position, feature in enumerate(used)}
@@ -226,7 +250,7 @@ def _of_factors(network: LogLinearNetwork) -> ScoreTerms:
     )
 
 
-def _of_cpts(network: Network) -> ScoreTerms:
+def _of_cpts(network: Network, max_cells: int) -> ScoreTerms:
     """The CPTs of a network, in which the class has no parents."""
     schema, structure = network.schema, network.structure
     target = len(schema) - 1
@@ -238,7 +262,7 @@ def _of_cpts(network: Network) -> ScoreTerms:
             'none, such as structure="tan-res", or the default.'
         )
     layout, log_theta = network.parameters.layout, network.parameters.log_theta
-    _check_cells(layout.n_cells)
+    _check_cells(layout.n_cells, max_cells)
     if not np.isfinite(log_theta).all():
         raise CapabilityError(
             "Some entries of the CPTs are zero, and their logarithms have no value in "
@@ -246,10 +270,8 @@ def _of_cpts(network: Network) -> ScoreTerms:
         )
     n_classes = schema.n_classes
     has_children = {p for v, ps in enumerate(structure.parents) for p in ps if v != p}
-    features = [v for v in range(len(schema)) if v != target]
-    place = {feature: position for position, feature in enumerate(features)}
     prior = np.zeros(n_classes)
-    terms = []
+    terms: list[ScoreTerm] = []
     for index, (owner, axes) in enumerate(zip(layout.owners, layout.axes, strict=True)):
         table = layout.table(log_theta, index)
         if owner == target:
@@ -258,8 +280,8 @@ def _of_cpts(network: Network) -> ScoreTerms:
         others = [v for v in axes if v != target]
         if target in axes:
             table = np.moveaxis(table, axes.index(target), -1)
-        else:  # a factor of the family without the class
-            table = np.repeat(table[..., np.newaxis], n_classes, axis=-1)
+        else:  # a factor of the family that is the same for all classes
+            table = np.zeros((*table.shape, n_classes))
         term_axes = []
         for position, v in enumerate(others):
             n_states = schema[v].n_states
@@ -271,15 +293,35 @@ def _of_cpts(network: Network) -> ScoreTerms:
                 shape[position] = 1
                 table = np.concatenate([table, np.zeros(shape)], axis=position)
             bins = (*range(n_states), n_states if drops_out else -1)
-            term_axes.append(TermAxis(place[v], bins))
-        weights = np.ascontiguousarray(table).reshape(-1, n_classes)
-        if n_classes == 2:
-            weights = weights[:, 1:] - weights[:, :1]
-        terms.append(ScoreTerm(tuple(term_axes), weights))
+            term_axes.append(TermAxis(v, bins))
+        weights = _class_weights(table.reshape(-1, n_classes))
+        if weights.any() or any(-1 in axis.bins for axis in term_axes):
+            terms.append(ScoreTerm(tuple(term_axes), weights, owner=owner))
+    used = sorted({axis.feature for term in terms for axis in term.axes})
+    place = {feature: position for position, feature in enumerate(used)}
     return ScoreTerms(
-        tuple(schema[v] for v in features),
+        tuple(schema[v] for v in used),
         schema.target_variable,
-        prior[1:] - prior[:1] if n_classes == 2 else prior,
-        tuple(terms),
-        needed=tuple(place[v] for v in features if v in has_children),
+        _class_weights(prior[np.newaxis])[0],
+        tuple(_with_places(term, place) for term in terms),
+        needed=tuple(place[v] for v in used if v in has_children),
     )
+
+
+def _class_weights(log_weights: FloatArray) -> FloatArray:
+    """What log weights of shape (n_cells, n_classes) say of the classes.
+
+    For two classes the log odds, otherwise the weights less their mean: what all
+    classes have in common changes no probability, but would take up the range of
+    numbers with few bits.
+    """
+    if log_weights.shape[1] == 2:
+        return log_weights[:, 1:] - log_weights[:, :1]
+    return np.ascontiguousarray(log_weights - log_weights.mean(axis=1, keepdims=True))
+
+
+def _with_places(term: ScoreTerm, place: Mapping[int, int]) -> ScoreTerm:
+    """Number the features of a term by their places among those that are used."""
+    axes = tuple(replace(axis, feature=place[axis.feature]) for axis in term.axes)
+    owner = place.get(term.owner, -1)
+    return replace(term, axes=axes, owner=owner)

@@ -42,13 +42,16 @@ def to_sql(
     -------
     str
         One SELECT statement. Its columns are those of `keep`, ``prediction``, and one
-        ``P(class)`` for every class.
+        ``P(class)`` for every class, in BigQuery ``P_class`` with underscores for all
+        but letters and digits. A name that the database does not tell from one before
+        it gets an underscore.
 
     Raises
     ------
     CapabilityError
-        If the scores of the model are no sum of tables, or if it would have to
-        marginalise features and `complete` is False.
+        If the scores of the model are no sum of tables, if it would have to
+        marginalise features and `complete` is False, or if the query would exceed the
+        limits of the database.
 
     Notes
     -----

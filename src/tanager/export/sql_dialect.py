@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tanager.errors import InputError, unknown_name
 from tanager.model.schema import State
+
+MAX_ARGUMENTS = 100
+"""Arguments of a function: SQLite allows 127 by default."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,14 @@ class Dialect:
         Whether TRUE and FALSE are values of their own type.
     number_suffix : str, default=""
         What makes a number with an exponent one of 64 bits.
+    case_sensitive : bool, default=False
+        Whether names of columns that differ in case only are different.
+    max_columns : int or None, default=None
+        Columns that a table or a SELECT may have; None without a limit.
+    max_length : int or None, default=None
+        Characters that a query may have; None without a limit.
+    plain_names : bool, default=False
+        Whether columns of results have letters, digits and underscores only.
 
     Examples
     --------
@@ -55,6 +67,10 @@ class Dialect:
     not_a_number: str
     has_booleans: bool
     number_suffix: str = ""
+    case_sensitive: bool = False
+    max_columns: int | None = None
+    max_length: int | None = None
+    plain_names: bool = False
 
     def identifier(self, name: str) -> str:
         """Quote the name of a column or a table."""
@@ -80,7 +96,21 @@ class Dialect:
         """The largest of several expressions."""
         if len(expressions) == 1:
             return expressions[0]
+        if len(expressions) > MAX_ARGUMENTS:
+            starts = range(0, len(expressions), MAX_ARGUMENTS)
+            parts = [expressions[i : i + MAX_ARGUMENTS] for i in starts]
+            return self.largest([self.largest(part) for part in parts])
         return f"{self.greatest}({', '.join(expressions)})"
+
+    def probability_name(self, state: State) -> str:
+        """Name of the column with the probability of a class."""
+        if not self.plain_names:
+            return f"P({state})"
+        return "P_" + re.sub(r"[^A-Za-z0-9_]", "_", str(state))
+
+    def same_name(self, name: str) -> str:
+        """What is equal for names that are the same column for the database."""
+        return name if self.case_sensitive else name.casefold()
 
     def is_missing(self, expression: str, *, numeric: bool) -> str:
         """Condition for a missing value."""
@@ -112,11 +142,16 @@ DIALECTS = {
         Dialect(
             "postgres", '"', True, "DOUBLE PRECISION", "TEXT", "GREATEST",
             "MATERIALIZED", "CAST({} AS DOUBLE PRECISION) = 'NaN'", True, "::float8",
+            case_sensitive=True, max_columns=1600,
         ),
-        Dialect("sqlite", '"', True, "REAL", "TEXT", "MAX", "MATERIALIZED", "", False),
+        Dialect(
+            "sqlite", '"', True, "REAL", "TEXT", "MAX", "MATERIALIZED", "", False,
+            max_columns=2000,
+        ),
         Dialect(
             "bigquery", "`", False, "FLOAT64", "STRING", "GREATEST", "",
-            "IS_NAN(CAST({} AS FLOAT64))", True,
+            "IS_NAN(CAST({} AS FLOAT64))", True, max_columns=10_000,
+            max_length=1_000_000, plain_names=True,
         ),
     )
 }  # fmt: skip

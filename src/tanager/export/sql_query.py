@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tanager.errors import InputError
+from tanager.errors import CapabilityError, InputError
 from tanager.export.score_terms import ScoreTerm, ScoreTerms, TermAxis
 from tanager.export.sql_dialect import Dialect
 from tanager.model.schema import State, Variable
@@ -52,12 +52,34 @@ class SumQuery:
         """The whole statement."""
         if len(set(self.keep)) < len(self.keep):
             raise InputError(f"keep names a column twice: {list(self.keep)}.")
+        self._check_names()
         self.kept = [f"tanager_k{i}" for i in range(len(self.keep))]
         self.sums = [f"tanager_s{c}" for c in range(self.terms.n_columns)]
         shrinks = any(term.variances is not None for term in self.terms.terms)
         self.spreads = [f"tanager_v{c}" for c in range(len(self.sums) * shrinks)]
         last = self.add_terms(self.add_bins())
-        return self._final(last)
+        found = self._final(last)
+        if (most := self.dialect.max_length) is not None and len(found) > most:
+            raise CapabilityError(
+                f"The query has {len(found):,} characters, but {self.dialect.name} "
+                f"takes {most:,}. Export a smaller model, such as naive Bayes or one "
+                "with fewer factors, FactorSearch(order=2, max_factors=50), fewer bins "
+                "or fewer categories, or use to_onnx."
+            )
+        return found
+
+    def _check_names(self) -> None:
+        """Raise if a table of this database cannot have all features."""
+        seen: dict[str, str] = {}
+        for variable in self.terms.features:
+            key = self.dialect.same_name(variable.name)
+            if key in seen:
+                raise CapabilityError(
+                    f"The features {seen[key]!r} and {variable.name!r} are the same "
+                    f"column for {self.dialect.name}, which ignores case. Rename one "
+                    "before fitting."
+                )
+            seen[key] = variable.name
 
     # Bins of the features
 
@@ -102,6 +124,8 @@ class SumQuery:
         """The bin of a feature as one expression."""
         column = self._column(variable.name)
         bins = [str(b) if b >= 0 else "NULL" for b in axis.bins]
+        if variable.is_left_out:  # its column may hold anything
+            return bins[0]
         missing = bins[variable.missing_code]
         absent = self.dialect.is_missing(column, numeric=variable.cuts is not None)
         if variable.cuts is not None:
@@ -243,28 +267,38 @@ class SumQuery:
             f"WHEN {p} = {self.dialect.number(1.0)} THEN {self.dialect.literal(state)}"
             for p, state in zip(scores, states, strict=True)
         ]
-        names = [f"P({state})" for state in states]
-        prediction = "prediction"
-        while prediction in {*self.keep, *names}:
-            prediction += "_"
-        if {*names} & {*self.keep}:
-            raise InputError(
-                f"keep has the column {sorted({*names} & {*self.keep})[0]!r}, but the "
-                "result has probabilities of this name; leave it out of keep."
-            )
+        names = self._result_names()
         result = [
             f"{alias} AS {self.dialect.identifier(name)}"
             for name, alias in zip(self.keep, self.kept, strict=True)
         ]
         result.append(
-            f"CASE {' '.join(whens)} END AS {self.dialect.identifier(prediction)}"
+            f"CASE {' '.join(whens)} END AS {self.dialect.identifier(names[0])}"
         )
         result += [
             f"{p} / ({total}) AS {self.dialect.identifier(name)}"
-            for p, name in zip(scores, names, strict=True)
+            for p, name in zip(scores, names[1:], strict=True)
         ]
         body = ",\n".join(self.parts)
         return f"WITH {body}\nSELECT {_lines(result)}\nFROM tanager_weights\n"
+
+    def _result_names(self) -> list[str]:
+        """Names of the prediction and the probabilities, different from `keep`."""
+        wanted = [self.dialect.probability_name(s) for s in self.terms.target.states]
+        taken = {self.dialect.same_name(name) for name in self.keep}
+        for name in wanted:
+            if self.dialect.same_name(name) in taken:
+                raise InputError(
+                    f"keep has the column {name!r}, but the result has probabilities "
+                    "of this name; leave it out of keep."
+                )
+        found = []
+        for name in ("prediction", *wanted):
+            while self.dialect.same_name(name) in taken:
+                name += "_"
+            taken.add(self.dialect.same_name(name))
+            found.append(name)
+        return found
 
     def _shrunk_sums(self) -> list[str]:
         """Expressions of the scores, the prior included."""
@@ -286,6 +320,13 @@ class SumQuery:
 
     def part(self, name: str, columns: list[str], sources: list[str]) -> None:
         """Add a named SELECT."""
+        most = self.dialect.max_columns
+        if most is not None and len(columns) > most:
+            raise CapabilityError(
+                f"The query would have {len(columns):,} columns, but "
+                f"{self.dialect.name} takes {most:,}. Export a model with fewer "
+                "features or classes, use duckdb, which has no limit, or to_onnx."
+            )
         keyword = f" {self.dialect.materialized}" if self.dialect.materialized else ""
         joins = "\n  ".join(sources)
         self.parts.append(

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tanager.encoding.frame import Frame, read_frame
 from tanager.errors import InputError
-from tanager.io.batch_readers import BatchReader, make_reader
-from tanager.io.data_files import ARROW, PARQUET
 from tanager.utils.validation import check_whole
+
+if TYPE_CHECKING:
+    from tanager.io.batch_readers import BatchReader
 
 BATCH_ROWS = 131_072
 """Rows of a batch: 20 columns of floats take 21 MB."""
@@ -74,6 +76,8 @@ class Batches:
 
     def reader(self) -> BatchReader:
         """The reader of the source."""
+        from tanager.io.batch_readers import make_reader
+
         check_whole("batch_rows", self.batch_rows, 1)
         check_whole("max_memory", self.max_memory, 0)
         return make_reader(self.source)
@@ -96,15 +100,18 @@ class Batches:
         """Batches as in iteration, each with words that say where it comes from."""
         names: tuple[str, ...] | None = None
         first = ""
-        for where, batch in self.reader().read(self.batch_rows):
-            with naming(where):
-                for part in _split(batch, self.batch_rows):
-                    frame = read_frame(part)
-                    if names is None:
-                        names, first = frame.names, where
-                    elif frame.names != names:
-                        frame = _reorder(frame, names, first)
-                    yield where, frame
+        try:
+            for where, batch in self.reader().read(self.batch_rows):
+                with naming(where):
+                    for part in _split(batch, self.batch_rows):
+                        frame = read_frame(part)
+                        if names is None:
+                            names, first = frame.names, where
+                        elif frame.names != names:
+                            frame = _reorder(frame, names, first)
+                        yield where, frame
+        finally:
+            _release_arrow_memory()
 
 
 def is_batched(X: Any) -> bool:
@@ -147,9 +154,18 @@ def naming(where: str) -> Iterator[None]:
         raise InputError(f"{where}: {error}") from error
 
 
+def _release_arrow_memory() -> None:
+    """Give memory that Arrow keeps for further batches back to the system."""
+    pyarrow = sys.modules.get("pyarrow")
+    if pyarrow is not None:
+        pyarrow.default_memory_pool().release_unused()
+
+
 def _is_path(item: object) -> bool:
     if not isinstance(item, (str, PathLike)):
         return False
+    from tanager.io.data_files import ARROW, PARQUET
+
     path = fspath(item)
     return isinstance(path, str) and Path(path).suffix.lower() in (*PARQUET, *ARROW)
 

@@ -9,13 +9,22 @@ import numpy as np
 import numpy.typing as npt
 
 from tanager.loglinear import small_sample_passes as passes
-from tanager.loglinear.certified_objective import FactorObjective
+from tanager.loglinear.certified_objective import (
+    FactorLoss,
+    FactorObjective,
+    stack_tables,
+)
 from tanager.loglinear.factor import Factor
-from tanager.loglinear.factor_certificate import Certificate, minimise_certified
+from tanager.loglinear.factor_certificate import (
+    MAX_PASSES,
+    Certificate,
+    minimise_certified,
+)
 from tanager.loglinear.factor_layout import FactorLayout, balance_tables
 from tanager.loglinear.factor_samples import FactorSamples
 from tanager.loglinear.newton_steps import chain_step, grid_step
 from tanager.types import FloatArray, IndexArray, IntArray
+from tanager.utils.progress import check_stop
 from tanager.utils.threads import map_threads, row_blocks
 
 LANE_SAMPLES = 65_536
@@ -179,6 +188,7 @@ class FactorFit:
             return
         sums = self._pass(None, None, order[0].factor)
         for place, term in enumerate(order):
+            check_stop()
             change, trace = self._newton_step(term, sums, bounds is not None)
             term.table += change
             if bounds is not None:
@@ -208,6 +218,7 @@ class FactorFit:
             term.table = table
         strengths = np.array([term.strength for term in terms])
         for _ in range(times):
+            check_stop()
             kernels.sweep_factors(
                 (
                     self.posterior, samples.labels, samples.weights, samples.codes,
@@ -243,30 +254,35 @@ class FactorFit:
         as lower bound. With gradient g, in double precision, it exceeds its minimum by
         at most ``g' M^-1 g / 2``.
         """
-        objective = FactorObjective(self.samples, self.log_prior, self.terms)
-        tables = objective.stack([term.table for term in self.terms])
-        return objective.gap(objective.evaluate(tables)[1])
+        objective = FactorObjective(self._loss(), self.terms)
+        return objective.gap(objective.evaluate(self._stack_tables())[1])
 
-    def solve(
-        self, tol: float, *, max_passes: int = 2000, deadline: float = np.inf
-    ) -> Certificate:
+    def solve(self, tol: float, *, max_passes: int = MAX_PASSES) -> Certificate:
         """Minimise until `gap` is at most `tol` times the objective.
 
         Newton steps on all tables together, with the strengths as they are; see
         `minimise_certified`. Sweeps before it save passes.
         """
-        objective = FactorObjective(self.samples, self.log_prior, self.terms)
+        objective = FactorObjective(self._loss(), self.terms)
         found, certificate = minimise_certified(
             objective,
-            objective.stack([term.table for term in self.terms]),
+            self._stack_tables(),
             tol=tol,
             max_passes=max_passes,
-            deadline=deadline,
         )
         for term, table in zip(self.terms, objective.split(found), strict=True):
             term.table[...] = table
         self.take_terms(self.terms)
         return certificate
+
+    def _loss(self) -> FactorLoss:
+        """The loss of the samples in double precision."""
+        factors = [term.factor for term in self.terms]
+        return FactorLoss(self.samples, self.log_prior, factors)
+
+    def _stack_tables(self) -> FloatArray:
+        tables = [term.table for term in self.terms]
+        return stack_tables(tables, self.samples.n_columns)
 
     def moments(self) -> list[FloatArray]:
         """Minus the gradient, then the curvature, of the loss by every table.

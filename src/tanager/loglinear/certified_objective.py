@@ -10,7 +10,9 @@ import numpy as np
 from scipy.fft import dct, idct
 from scipy.special import expit, log_softmax
 
+from tanager.data.coded_data import ArrayData, CodedData
 from tanager.loglinear.factor import SMALL_RIDGE, Factor
+from tanager.loglinear.factor_samples import FactorSamples
 from tanager.loglinear.objective import sum_blocks
 from tanager.optim.newton_cg import HessianProduct
 from tanager.types import CodeArray, FloatArray
@@ -18,10 +20,139 @@ from tanager.utils.threads import row_blocks
 
 if TYPE_CHECKING:
     from tanager.loglinear.block_newton import Term
-    from tanager.loglinear.factor_samples import FactorSamples
 
 Block = tuple[CodeArray, CodeArray, FloatArray]
 """Codes, labels and weights of neighbouring samples."""
+
+
+class FactorLoss:
+    """Negative conditional log-likelihood of samples, as a function of all tables.
+
+    `samples` that are held out weigh nothing; `log_prior` is as in `FactorFit`. Tables
+    are one array w, shape (n_cells, n_columns), those of the `factors` one below the
+    other.
+    """
+
+    def __init__(
+        self, samples: FactorSamples, log_prior: FloatArray, factors: Sequence[Factor]
+    ) -> None:
+        self.samples = samples
+        self.log_prior = log_prior
+        self.n_columns = samples.n_columns
+        self.factors = list(factors)
+        self.slices = slices_of(self.factors)
+        self._blocks = row_blocks(len(samples.labels))
+        self._posteriors: tuple[FloatArray, list[FloatArray]] | None = None
+
+    @classmethod
+    def of(
+        cls, part: ArrayData, log_prior: FloatArray, factors: Sequence[Factor]
+    ) -> FactorLoss:
+        """The loss of the labelled samples of a part of the data."""
+        return cls(FactorSamples.of_part(part), log_prior, factors)
+
+    def value_and_gradient(self, w: FloatArray) -> tuple[float, FloatArray]:
+        """Compute the loss and its gradient, shapes () and (n_cells, n_columns)."""
+        posteriors = [np.empty(0)] * len(self._blocks)
+
+        def add_block(index: int, gradient: FloatArray) -> float:
+            codes, labels, weights = self._block(index)
+            scores = self._sum_cells(codes, w, self.log_prior)
+            value, posterior = _loss_and_posterior(scores, labels, weights)
+            posteriors[index] = posterior
+            residuals = posterior.copy()
+            if self.n_columns == 1:
+                residuals[:, 0] -= labels
+            else:
+                residuals[np.arange(len(labels)), labels] -= 1.0
+            residuals *= weights[:, np.newaxis]
+            self._add_to_cells(codes, residuals, gradient)
+            return value
+
+        value, flat = self._sum(add_block, w.size)
+        self._posteriors = w.copy(), posteriors
+        return value, flat.reshape(w.shape)
+
+    def multiply_hessian_at(self, w: FloatArray, d: FloatArray) -> FloatArray:
+        """Multiply the Hessian at w with d; the posteriors there are kept."""
+        if self._posteriors is None or not np.array_equal(self._posteriors[0], w):
+            self.value_and_gradient(w)
+        assert self._posteriors is not None
+        posteriors = self._posteriors[1]
+
+        def add_block(index: int, product: FloatArray) -> float:
+            codes, _, weights = self._block(index)
+            p = posteriors[index]
+            change = self._sum_cells(codes, d, np.zeros(self.n_columns))
+            if self.n_columns == 1:
+                change *= 1.0 - p
+            else:
+                change -= np.einsum("mc,mc->m", p, change)[:, np.newaxis]
+            change *= p
+            change *= weights[:, np.newaxis]
+            self._add_to_cells(codes, change, product)
+            return 0.0
+
+        return self._sum(add_block, d.size)[1].reshape(d.shape)
+
+    def _block(self, index: int) -> Block:
+        start, stop = self._blocks[index]
+        return (
+            np.ascontiguousarray(self.samples.codes[:, start:stop]),
+            self.samples.labels[start:stop],
+            self.samples.weights[start:stop].astype(np.float64),
+        )
+
+    def _sum(
+        self, work: Callable[[int, FloatArray], float], size: int
+    ) -> tuple[float, FloatArray]:
+        """Sum values and vectors over the blocks; see `sum_blocks`."""
+        indices = range(len(self._blocks))
+        if not indices:
+            return 0.0, np.zeros(size)
+        value, vector = sum_blocks(indices, max(size, 1), work, self.samples.n_jobs)
+        return value, vector[:size]
+
+    def _sum_cells(
+        self, codes: CodeArray, w: FloatArray, start: FloatArray
+    ) -> FloatArray:
+        """Add the cells of every sample to `start`, shape (n_samples, n_columns)."""
+        from tanager.loglinear import _factor_kernels as kernels
+
+        sums = np.tile(start, (codes.shape[1], 1))
+        for factor, part in zip(self.factors, self.slices, strict=True):
+            kernels.add_factor(codes, factor.features, factor.lookup, w[part], sums)
+        return sums
+
+    def _add_to_cells(
+        self, codes: CodeArray, values: FloatArray, flat: FloatArray
+    ) -> None:
+        """Add the row of every sample to its cells of all factors."""
+        from tanager.loglinear import _factor_kernels as kernels
+
+        n_cells = self.slices[-1].stop if self.slices else 0
+        sums = flat[: n_cells * self.n_columns].reshape(-1, self.n_columns)
+        for factor, part in zip(self.factors, self.slices, strict=True):
+            kernels.add_to_cells(
+                codes, factor.features, factor.lookup, values, sums[part]
+            )
+
+
+class SummedFactorLoss:
+    """Sum of the `FactorLoss` of all parts of a dataset, each where the part is."""
+
+    def __init__(
+        self, data: CodedData, log_prior: FloatArray, factors: Sequence[Factor]
+    ) -> None:
+        self._parts = data.place(FactorLoss.of, log_prior, list(factors))
+
+    def value_and_gradient(self, w: FloatArray) -> tuple[float, FloatArray]:
+        """Compute the loss and its gradient."""
+        return self._parts.sum(FactorLoss.value_and_gradient, w)
+
+    def multiply_hessian_at(self, w: FloatArray, d: FloatArray) -> FloatArray:
+        """Multiply the Hessian at w with d."""
+        return self._parts.sum(FactorLoss.multiply_hessian_at, w, d)
 
 
 class FactorObjective:
@@ -29,10 +160,8 @@ class FactorObjective:
 
     Parameters
     ----------
-    samples : FactorSamples
-        The samples; those that are held out weigh nothing.
-    log_prior : ndarray of shape (n_columns,)
-        As in `FactorFit`.
+    loss : FactorLoss or SummedFactorLoss
+        The loss of the samples.
     terms : sequence of Term
         The factors and the strengths of their penalties.
 
@@ -51,29 +180,13 @@ class FactorObjective:
     """
 
     def __init__(
-        self, samples: FactorSamples, log_prior: FloatArray, terms: Sequence[Term]
+        self, loss: FactorLoss | SummedFactorLoss, terms: Sequence[Term]
     ) -> None:
-        self.n_classes = samples.n_classes
-        self.n_columns = samples.n_columns
-        self.log_prior = log_prior
-        self._n_jobs = samples.n_jobs
+        self._loss = loss
         self._factors = [term.factor for term in terms]
-        ends = np.cumsum([0, *(factor.n_cells for factor in self._factors)])
-        self.n_cells = int(ends[-1])
-        self._slices = [slice(*ends[t : t + 2]) for t in range(len(terms))]
+        self._slices = slices_of(self._factors)
+        self.n_cells = self._slices[-1].stop if self._slices else 0
         self._spectra = [term.strength * _spectrum(term.factor) for term in terms]
-        self._blocks: list[Block] = [
-            (
-                np.ascontiguousarray(samples.codes[:, start:stop]),
-                samples.labels[start:stop],
-                samples.weights[start:stop].astype(np.float64),
-            )
-            for start, stop in row_blocks(len(samples.labels))
-        ]
-
-    def stack(self, tables: Sequence[FloatArray]) -> FloatArray:
-        """Put tables, one for every factor, below one another."""
-        return np.concatenate([np.empty((0, self.n_columns)), *tables])
 
     def split(self, w: FloatArray) -> list[FloatArray]:
         """Views of the tables of all factors."""
@@ -81,48 +194,14 @@ class FactorObjective:
 
     def evaluate(self, w: FloatArray) -> tuple[float, FloatArray, HessianProduct]:
         """Compute f(w), its gradient, and products with its Hessian."""
-        # Of two classes they are those of class 1: shape (n_block_samples, n_columns).
-        posteriors = [np.empty(0)] * len(self._blocks)
-
-        def add_block(index: int, gradient: FloatArray) -> float:
-            codes, labels, weights = self._blocks[index]
-            scores = self._sum_cells(codes, w, self.log_prior)
-            value, posterior = _loss_and_posterior(scores, labels, weights)
-            posteriors[index] = posterior
-            residuals = posterior.copy()
-            if self.n_columns == 1:
-                residuals[:, 0] -= labels
-            else:
-                residuals[np.arange(len(labels)), labels] -= 1.0
-            residuals *= weights[:, np.newaxis]
-            self._add_to_cells(codes, residuals, gradient)
-            return value
-
-        value, flat = self._sum(add_block)
+        value, gradient = self._loss.value_and_gradient(w)
         penalty = self.multiply_penalty(w)
         value += 0.5 * float(np.sum(w * penalty))
-        gradient = flat.reshape(w.shape) + penalty
-        return value, gradient, partial(self._multiply_hessian, posteriors)
+        return value, gradient + penalty, partial(self._multiply_hessian, w)
 
-    def _multiply_hessian(
-        self, posteriors: Sequence[FloatArray], d: FloatArray
-    ) -> FloatArray:
-        """Multiply the Hessian where the samples have given posteriors with d."""
-
-        def add_block(index: int, product: FloatArray) -> float:
-            codes, _, weights = self._blocks[index]
-            p = posteriors[index]
-            change = self._sum_cells(codes, d, np.zeros(self.n_columns))
-            if self.n_columns == 1:
-                change *= 1.0 - p
-            else:
-                change -= np.einsum("mc,mc->m", p, change)[:, np.newaxis]
-            change *= p
-            change *= weights[:, np.newaxis]
-            self._add_to_cells(codes, change, product)
-            return 0.0
-
-        return self._sum(add_block)[1].reshape(d.shape) + self.multiply_penalty(d)
+    def _multiply_hessian(self, w: FloatArray, d: FloatArray) -> FloatArray:
+        product = self._loss.multiply_hessian_at(w, d)
+        return product + self.multiply_penalty(d)
 
     def multiply_penalty(self, w: FloatArray) -> FloatArray:
         """Compute ``M w``, shape (n_cells, n_columns)."""
@@ -140,41 +219,21 @@ class FactorObjective:
         """
         return 0.5 * float(np.sum(gradient * self.precondition(gradient)))
 
-    def _sum(
-        self, work: Callable[[int, FloatArray], float]
-    ) -> tuple[float, FloatArray]:
-        """Sum values and vectors over the blocks; see `sum_blocks`."""
-        indices = range(len(self._blocks))
-        size = self.n_cells * self.n_columns
-        value, vector = sum_blocks(indices, max(size, 1), work, self._n_jobs)
-        return value, vector[:size]
-
-    def _sum_cells(
-        self, codes: CodeArray, w: FloatArray, start: FloatArray
-    ) -> FloatArray:
-        """Add the cells of every sample to `start`, shape (n_samples, n_columns)."""
-        from tanager.loglinear import _factor_kernels as kernels
-
-        sums = np.tile(start, (codes.shape[1], 1))
-        for factor, table in zip(self._factors, self.split(w), strict=True):
-            kernels.add_factor(codes, factor.features, factor.lookup, table, sums)
-        return sums
-
-    def _add_to_cells(
-        self, codes: CodeArray, values: FloatArray, flat: FloatArray
-    ) -> None:
-        """Add the row of every sample to its cells of all factors."""
-        from tanager.loglinear import _factor_kernels as kernels
-
-        n_values = self.n_cells * self.n_columns
-        tables = self.split(flat[:n_values].reshape(-1, self.n_columns))
-        for factor, table in zip(self._factors, tables, strict=True):
-            kernels.add_to_cells(codes, factor.features, factor.lookup, values, table)
-
     def _transform(self, w: FloatArray, spectra: Sequence[FloatArray]) -> FloatArray:
         """Multiply the cosine transforms of all tables, and transform back."""
         parts = zip(self._factors, self.split(w), spectra, strict=True)
-        return self.stack([_scale_waves(*part) for part in parts])
+        return stack_tables([_scale_waves(*part) for part in parts], w.shape[1])
+
+
+def stack_tables(tables: Sequence[FloatArray], n_columns: int) -> FloatArray:
+    """Put tables, one for every factor, below one another."""
+    return np.concatenate([np.empty((0, n_columns)), *tables])
+
+
+def slices_of(factors: Sequence[Factor]) -> list[slice]:
+    """Where the tables of factors are in the array of all."""
+    ends = np.cumsum([0, *(factor.n_cells for factor in factors)]).tolist()
+    return [slice(*ends[t : t + 2]) for t in range(len(factors))]
 
 
 def _spectrum(factor: Factor) -> FloatArray:

@@ -9,9 +9,10 @@ from math import prod
 
 import numpy as np
 
+from tanager.data.folds import count_codes
 from tanager.encoding.numeric_encoders import last_in_bins
 from tanager.model.schema import Variable
-from tanager.types import BoolArray, CodeArray, FloatArray, IntArray
+from tanager.types import BoolArray, CodeArray, FloatArray, IntArray, LabelArray
 
 SMALL_RIDGE = {1: 1e-3, 2: 0.01, 3: 0.01}
 """Ridge of smooth cells, by the number of features: it keeps the penalty positive
@@ -249,9 +250,19 @@ def sum_weights(
     means all one.
     """
     return [
-        np.bincount(codes[j], weights, v.n_states + 1).astype(np.float64)
+        sum_code_weights(codes[j], weights, v.n_states + 1)
         for j, v in enumerate(variables)
     ]
+
+
+def sum_code_weights(
+    codes: CodeArray | LabelArray, weights: FloatArray | None, n_codes: int
+) -> FloatArray:
+    """Sum the weights of the samples of every code, shape (n_codes,)."""
+    if weights is None:
+        return count_codes(codes, n_codes).astype(np.float64)
+    totals: FloatArray = np.bincount(codes, weights, n_codes).astype(np.float64)
+    return totals
 
 
 def make_axes(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from time import perf_counter
-
-import numpy as np
 
 from tanager.loglinear.certified_objective import FactorObjective
 from tanager.optim import newton_steps
 from tanager.types import FloatArray
+from tanager.utils.progress import keep_best, report
+
+MAX_PASSES = 2000
+"""Passes over the samples after which a search ends in any case, about."""
 
 SPARE = 0.1
 """Fraction of the wanted optimality gap at which conjugate gradient ends."""
@@ -27,8 +28,8 @@ class Certificate:
         The optimality gap: an upper bound on how far f is above its minimum.
     passes : int
         Number of passes over the samples: gradients, and products with the Hessian.
-    end : {"converged", "max_passes", "deadline", "interrupted", "rounding"}
-        What ended the search.
+    end : {"converged", "max_passes", "stopped", "rounding"}
+        What ended the search; "stopped": the time was up, or Ctrl-C was pressed.
     """
 
     objective: float
@@ -48,13 +49,11 @@ def minimise_certified(
     *,
     tol: float,
     max_passes: int,
-    deadline: float = np.inf,
 ) -> tuple[FloatArray, Certificate]:
     """Minimise until the optimality gap is at most `tol` times the objective.
 
     `start` has shape (n_cells, n_columns). About `max_passes` passes over the samples
-    are made; no step begins after `deadline`, a value of `time.perf_counter`. Ctrl-C
-    ends the search, too. Returns the tables with the certificate of these tables.
+    are made. Returns the tables with the certificate of these tables.
 
     Notes
     -----
@@ -69,22 +68,30 @@ def minimise_certified(
     def is_enough(value: float, _: FloatArray, norm: float) -> bool:
         return 0.5 * norm <= SPARE * tol * value
 
-    points = newton_steps(
-        objective, start, is_enough, max_passes=max_passes, deadline=deadline
-    )
+    points = newton_steps(objective, start, is_enough, max_passes=max_passes)
     point = next(points)
     gap = objective.gap(point.gradient)
-    end = "converged"
-    try:
+    end = "stopped"
+    who = "FactorSearch"
+
+    def done() -> str:
+        return f"{point.passes} passes, up to {gap:.2g} above its minimum"
+
+    with keep_best(who, done):
         while gap > tol * point.value:
+            report(
+                who, point.passes, max_passes, unit="pass", bound=True,
+                goal=("gap", tol * point.value),
+                values={"objective": point.value, "gap": gap},
+            )  # fmt: skip
             if point.passes >= max_passes:
                 end = "max_passes"
                 break
             following = next(points, None)
             if following is None:
-                end = "deadline" if perf_counter() > deadline else "rounding"
+                end = "rounding"
                 break
             point, gap = following, objective.gap(following.gradient)
-    except KeyboardInterrupt:
-        end = "interrupted"
+        else:
+            end = "converged"
     return point.w, Certificate(point.value, gap, point.passes, end)

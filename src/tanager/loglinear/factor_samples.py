@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
+from tanager.data.coded_data import ArrayData
 from tanager.data.folds import (
+    count_codes,
+    rows_of_ranks,
     stratified_folds,
-    stratified_subsample,
     subsample_ranks,
 )
 from tanager.errors import InputError
@@ -101,6 +103,17 @@ class FactorSamples:
         training[held] = 0.0
         return cls(codes, own, training, held, held_weights, n_classes, n_jobs)
 
+    @classmethod
+    def of_part(cls, part: ArrayData) -> FactorSamples:
+        """The labelled samples of positive weight of a part of the data."""
+        known = part.labels < part.schema.n_classes
+        if part.weights is not None:
+            known &= part.weights > 0
+        if not known.all():
+            part = part.take(np.flatnonzero(known))
+        samples = cls.of(part.codes.T, part.labels, part.weights, part.schema.n_classes)
+        return replace(samples, by_kernels=True)
+
     @property
     def n_columns(self) -> int:
         """Columns of a table: one, the log odds, for two classes."""
@@ -168,34 +181,28 @@ def split_folds(samples: FactorSamples) -> list[FactorSamples]:
 
     A validation set comes first, before at most `SEARCH_SAMPLES` others.
     """
-    labels, weights = samples.labels, samples.weights
-    n_samples = len(labels)
-    n_folds = count_folds(n_samples)
-    parts = HELD_OUT[0] if n_folds == 1 else n_folds
-    found = []
-    for held in stratified_folds(labels, samples.n_classes, parts)[:n_folds]:
-        codes, own_labels, own_weights = samples.codes, labels, weights
-        if n_folds == 1:
-            if len(held) > HELD_OUT[1]:
-                held = held[stratified_subsample(labels[held], HELD_OUT[1])]
-            rest = _all_but(held, n_samples)
-            if len(rest) > SEARCH_SAMPLES:
-                rest = rest[stratified_subsample(labels[rest], SEARCH_SAMPLES)]
-            rows = np.concatenate([held, rest])
-            codes = np.ascontiguousarray(codes[:, rows])
-            own_labels, own_weights = labels[rows], weights[rows]
-            held = np.arange(len(held))
-        found.append(
-            FactorSamples.of(
-                codes,
-                own_labels,
-                own_weights.astype(np.float64),
-                samples.n_classes,
-                held_out=held,
-                n_jobs=samples.n_jobs,
-            )
+    codes, labels, weights = samples.codes, samples.labels, samples.weights
+    n_folds = count_folds(len(labels))
+    if n_folds > 1:
+        folds = stratified_folds(labels, samples.n_classes, n_folds)
+    else:
+        counts = count_codes(labels, samples.n_classes)
+        chosen = [rows_of_ranks(labels, ranks) for ranks in search_ranks(counts)]
+        folds = [np.arange(len(chosen[0]))] if len(chosen[0]) else []
+        rows = np.concatenate(chosen)
+        codes = np.ascontiguousarray(codes[:, rows])
+        labels, weights = labels[rows], weights[rows]
+    return [
+        FactorSamples.of(
+            codes,
+            labels,
+            weights.astype(np.float64),
+            samples.n_classes,
+            held_out=held,
+            n_jobs=samples.n_jobs,
         )
-    return found
+        for held in folds
+    ]
 
 
 def search_ranks(counts: IntArray) -> tuple[list[IndexArray], list[IndexArray]]:
@@ -207,14 +214,9 @@ def search_ranks(counts: IntArray) -> tuple[list[IndexArray], list[IndexArray]]:
     """
     n_folds = HELD_OUT[0]
     own = np.where(counts >= n_folds, -(-counts // n_folds), 0)
-    held = [np.arange(n) for n in own.tolist()]
-    if own.sum() > HELD_OUT[1]:
-        held = subsample_ranks(own, HELD_OUT[1])
-    held = [n_folds * ranks for ranks in held]
+    held = [n_folds * ranks for ranks in _at_most(own, HELD_OUT[1])]
     left = counts - np.array([len(ranks) for ranks in held])
-    rest = [np.arange(n) for n in left.tolist()]
-    if left.sum() > SEARCH_SAMPLES:
-        rest = subsample_ranks(left, SEARCH_SAMPLES)
+    rest = _at_most(left, SEARCH_SAMPLES)
     for label, (out, ranks) in enumerate(zip(held, rest, strict=True)):
         # From numbers among those that are left to numbers among all.
         before = np.searchsorted(out - np.arange(len(out)), ranks, side="right")
@@ -222,11 +224,11 @@ def search_ranks(counts: IntArray) -> tuple[list[IndexArray], list[IndexArray]]:
     return held, rest
 
 
-def _all_but(held_out: IndexArray, n_samples: int) -> IndexArray:
-    """Positions of the samples that are not held out, ascending."""
-    training = np.ones(n_samples, dtype=np.bool_)
-    training[held_out] = False
-    return np.flatnonzero(training)
+def _at_most(counts: IntArray, most: int) -> list[IndexArray]:
+    """All numbers of the samples of every class, or a subsample of about `most`."""
+    if counts.sum() > most:
+        return subsample_ranks(counts, most)
+    return [np.arange(n) for n in counts.tolist()]
 
 
 def check_sample_weights(weights: FloatArray) -> None:

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
 from tanager.loglinear.block_newton import FactorFit, Term
-from tanager.loglinear.factor import Axis, Factor, make_axes, sum_weights
+from tanager.loglinear.factor import (
+    Axis,
+    Factor,
+    make_axes,
+    sum_code_weights,
+    sum_weights,
+)
 from tanager.loglinear.factor_candidates import CandidatePool
 from tanager.loglinear.factor_certificate import Certificate
 from tanager.loglinear.factor_samples import FactorSamples, count_folds, split_folds
@@ -18,17 +24,20 @@ from tanager.loglinear.strength_path import (
     GAIN,
     RATIO,
     SMALL_GAIN,
-    SelectionProgress,
     falls,
     follow_path,
     interactions_of,
     mean_loss,
+    record_step,
     scale_interactions,
     sweep_new,
 )
 from tanager.loglinear.weak_factors import THRESHOLDS, WeakFactors
 from tanager.model.schema import Schema
+from tanager.optim import Monitor
 from tanager.types import CodeArray, FloatArray, LabelArray
+from tanager.utils.progress import grace, keep_best, time_share
+from tanager.utils.text import pluralise
 
 SAMPLES_PER_CELL = 20
 """Samples per cell of a factor over several features, as far as its bins decide it."""
@@ -58,6 +67,10 @@ STRENGTH_ROUNDS = 3
 MAX_STAGES = 4
 """Largest number of stages, each of which adds twice as many interactions as the one
 before."""
+
+SEARCH_SHARE = 0.85
+"""Fraction of a limited time that the search may take; the rest is for the fit to all
+samples."""
 
 LEAST_KEPT = 0.5
 """Fraction of the samples that must be in categories of their own, not pooled, for a
@@ -111,10 +124,8 @@ class FactorSelection:
 
     Attributes
     ----------
-    progress : SelectionProgress
-        What was tried, and whether the deadline ended the selection.
-    interrupted : bool
-        Whether Ctrl-C ended it.
+    monitor : Monitor
+        One record for every step that was kept, with the held-out loss.
     certificate : Certificate or None
         How far the fit to all samples is from the optimum; None without `tol`.
 
@@ -159,7 +170,7 @@ class FactorSelection:
             options,
             len(labels),
             sum_weights(features, codes, weights),
-            np.bincount(labels, weights, schema.n_classes).astype(np.float64),
+            sum_code_weights(labels, weights, schema.n_classes),
         )
 
     def _prepare(
@@ -175,7 +186,7 @@ class FactorSelection:
         self.n_features = len(schema) - 1
         self.n_classes = schema.n_classes
         self.n_samples = n_samples
-        self.progress = SelectionProgress(options)
+        self.monitor = Monitor("FactorSearch", unit="step")
         self._n_folds = count_folds(n_samples)
         features = [schema[j] for j in range(self.n_features)]
         most = max(self._max_interactions() * self.n_classes, 1)
@@ -204,7 +215,6 @@ class FactorSelection:
         self._required = {self.factor(pair).key for pair in options.required}
         self._strength = {1: 1.0, 2: 1.0}  # of single features, of interactions
         self._patience = 1 if self._n_folds == 1 else 2
-        self.interrupted = False
         self.certificate: Certificate | None = None
 
     def run(self) -> FactorFit:
@@ -212,21 +222,31 @@ class FactorSelection:
         fits = [self._start(fold) for fold in self._split()]
         best = _Best(fits, np.inf)
         del fits  # `_fit_all` drops them, too
-        try:
-            if best.fits:  # otherwise nothing can be held out
-                self._search(best)
-        except KeyboardInterrupt:
-            # Tables may be ahead of posteriors, which are computed again below.
-            self.interrupted = True
-        fit = self._fit_all(best)
+        fit: FactorFit | None = None
+        steps = self.monitor.trace
+        with keep_best(self.monitor.who, lambda: pluralise(len(steps), "step")):
+            with time_share(SEARCH_SHARE):
+                if best.fits:  # otherwise nothing can be held out
+                    self._search(best)
+            fit = self._fit_all(best)
+        if fit is None:
+            fit = self._fit_early(best)
         if self.options.tol is not None:
-            # Who has pressed Ctrl-C waits for the certificate only.
-            deadline = -np.inf if self.interrupted else self.options.deadline
-            found = fit.solve(self.options.tol, deadline=deadline)
-            if self.interrupted and found.end == "deadline":
-                found = replace(found, end="interrupted")
-            self.interrupted |= found.end == "interrupted"
-            self.certificate = found
+            self.certificate = fit.solve(self.options.tol)
+        return fit
+
+    def _fit_early(self, best: _Best) -> FactorFit:
+        """Fit what was selected so far, as well as a moment allows."""
+        fit: FactorFit | None = None
+        with grace():
+            # Copies: what is left of the search may have to do.
+            whole = _Best(best.copies(), best.loss, best.single_strengths, best.stages)
+            whole.n_kept = best.n_kept
+            fit = self._fit_all(whole)
+        if fit is None:
+            fit = best.fits[0] if best.fits else self._start(self.samples)
+            fit.add(self._missing_factors(fit.terms), self._strength[2])
+            fit.take_terms(fit.terms)  # tables may be ahead of the posteriors
         return fit
 
     def _split(self) -> list[FactorSamples]:
@@ -267,14 +287,12 @@ class FactorSelection:
     def _fit_single_features(self, best: _Best) -> None:
         """Fit one factor per feature, with a common strength, then one for each."""
         best.fits, best.loss, self._strength[1] = follow_path(
-            best.fits, 0, self._patience, self.progress
+            best.fits, 0, self._patience, self.monitor
         )
         best.single_strengths = [self._strength[1]] * self.n_features
         if self.n_samples < SMALLEST_SPREAD:
             return
         for _ in range(STRENGTH_ROUNDS):
-            if self.progress.is_over():
-                return
             fits = best.copies()
             for fit in fits:
                 fit.sweep(self._patience * LAST_SWEEPS, bounds=self._bounds())
@@ -283,7 +301,7 @@ class FactorSelection:
                 break
             best.fits, best.loss = fits, loss
             best.single_strengths = _mean_strengths(fits)
-            self.progress.record("strength of every factor", fits, loss)
+            record_step(self.monitor, "strength of every factor", fits, loss)
 
     def _add_required(self, best: _Best) -> None:
         """Add the pairs that are required, whatever they bring."""
@@ -291,7 +309,7 @@ class FactorSelection:
         for fit in fits:
             fit.add([self.factor(pair) for pair in self.options.required], 1.0)
         best.fits, best.loss, self._strength[2] = follow_path(
-            fits, first, self._patience, self.progress
+            fits, first, self._patience, self.monitor
         )
 
     def _grow(self, best: _Best) -> None:
@@ -301,7 +319,7 @@ class FactorSelection:
         if self.options.max_factors is not None:
             limit = min(limit, self.options.max_factors - len(self.options.required))
         n_axes = tuple(range(2, self.options.order + 1))
-        while added < limit and not self.progress.is_over():
+        while added < limit:
             size = min(size, limit - added)
             fits, found = best.copies(), 0
             for fit, pool in zip(fits, pools, strict=True):
@@ -315,7 +333,7 @@ class FactorSelection:
                 added += size
                 best.fits, best.loss = fits, loss
                 best.stages = [*best.stages, Stage(size, n_axes)]
-                self.progress.record(f"{size} interactions", fits, loss)
+                record_step(self.monitor, f"{size} interactions", fits, loss)
                 size *= 2
             elif n_axes == (2, 3) and added and self._n_folds == 1:
                 # Pairs may have nothing to add any more, but triples of those chosen;
@@ -331,7 +349,7 @@ class FactorSelection:
         """Fit the terms from number `first` on, and all; returns the held-out loss."""
         if not best.stages and not self.options.required:
             fits, loss, self._strength[2] = follow_path(
-                fits, first, self._patience, self.progress
+                fits, first, self._patience, self.monitor
             )
             return fits, loss
         for fit in fits:
@@ -374,8 +392,6 @@ class FactorSelection:
                 WeakFactors(fit, n_axes, required=self._required) for fit in best.fits
             ]
             for threshold in THRESHOLDS:
-                if self.progress.is_over():
-                    return
                 for fold in weak:
                     fold.select(threshold)
                 if not any(fold.dropped for fold in weak):
@@ -387,7 +403,7 @@ class FactorSelection:
                     best.loss = loss
                     best.n_kept[n_axes] = max(_count(f, n_axes) for f in best.fits)
                     step = f"effects of {threshold:g} and more"
-                    self.progress.record(step, best.fits, loss)
+                    record_step(self.monitor, step, best.fits, loss)
                     break
 
     def _rescale(self, best: _Best) -> None:
@@ -396,7 +412,7 @@ class FactorSelection:
             return
         for ratio in (RATIO, 1.0 / RATIO):
             moved = False
-            while not self.progress.is_over() and self._rescale_once(best, ratio):
+            while self._rescale_once(best, ratio):
                 moved = True
             if moved:
                 return
@@ -426,7 +442,7 @@ class FactorSelection:
             return False
         best.fits, best.loss, best.continued = fits, loss, []
         self._strength[2] *= ratio
-        self.progress.record(f"strength x {ratio:.2g}", fits, loss)
+        record_step(self.monitor, f"strength x {ratio:.2g}", fits, loss)
         return True
 
     def _continue(self, fit: FactorFit) -> FactorFit:

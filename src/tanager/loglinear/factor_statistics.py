@@ -105,7 +105,7 @@ class FactorStatistics:
         size = len(fit.samples.labels)
         terms = tuple(expand_terms(fit))
         most = most_kept(len(schema) - 1, schema.n_classes)
-        kept = KeptSamples.of(fit.samples).thin(most)
+        kept = KeptSamples.of(fit.samples, most)
         return cls(schema, size, size, fit.log_prior, terms, kept)
 
     @property

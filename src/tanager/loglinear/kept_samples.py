@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
+from tanager.data.folds import COUNT_ROWS
 from tanager.loglinear.factor_samples import FactorSamples
 from tanager.types import CodeArray, FloatArray, IndexArray, LabelArray
+from tanager.utils.threads import row_blocks
 
 KEPT_SAMPLES = 16_384
 """Largest number of samples that are kept."""
@@ -50,10 +54,13 @@ class KeptSamples:
     complete: bool
 
     @classmethod
-    def of(cls, samples: FactorSamples) -> KeptSamples:
-        """All samples, none of them held out."""
-        weights = samples.weights.astype(np.float64)
-        return cls(samples.codes, samples.labels, weights, True)
+    def of(cls, samples: FactorSamples, most: int | None = None) -> KeptSamples:
+        """All samples, none of them held out, or at most `most` as by `thin`."""
+        codes, labels = samples.codes, samples.labels
+        if most is None or len(labels) <= most:
+            return cls(codes, labels, samples.weights.astype(np.float64), True)
+        rows, weights = systematic_sample(samples.weights, most)
+        return cls(np.ascontiguousarray(codes[:, rows]), labels[rows], weights, False)
 
     def as_samples(self, n_classes: int) -> FactorSamples:
         """The samples as a fit has them."""
@@ -87,14 +94,8 @@ class KeptSamples:
         """
         if len(self.weights) <= most:
             return self
-        ends = np.cumsum(self.weights)
-        step = ends[-1] / most
-        # In the middle of every step.
-        marks = (np.arange(most) + 0.5) * step
-        rows, times = np.unique(
-            np.minimum(np.searchsorted(ends, marks), len(ends) - 1), return_counts=True
-        )
-        return replace(self.take(rows), weights=times * step)
+        rows, weights = systematic_sample(self.weights, most)
+        return replace(self.take(rows), weights=weights)
 
     def take(self, rows: IndexArray | slice) -> KeptSamples:
         """Some of the samples."""
@@ -104,6 +105,42 @@ class KeptSamples:
             self.weights[rows],
             False,
         )
+
+
+def systematic_sample(
+    weights: npt.NDArray[np.floating], most: int
+) -> tuple[IndexArray, FloatArray]:
+    """Positions of samples at equal steps of the sum of weights, and their weights.
+
+    A sample that several steps meet is taken once, with the weight of all of them.
+    """
+    total = 0.0
+    for _, ends in _running_sums(weights):
+        total = float(ends[-1])
+    step = total / most
+    marks = (np.arange(most) + 0.5) * step  # in the middle of every step
+    found, n_found = [], 0
+    for start, ends in _running_sums(weights):
+        last = int(np.searchsorted(marks, ends[-1], side="right"))
+        found.append(start + np.searchsorted(ends, marks[n_found:last]))
+        n_found = max(n_found, last)
+    found.append(np.full(most - n_found, len(weights) - 1))
+    rows, times = np.unique(np.concatenate(found), return_counts=True)
+    kept: FloatArray = step * times.astype(np.float64)
+    return rows, kept
+
+
+def _running_sums(
+    weights: npt.NDArray[np.floating],
+) -> Iterator[tuple[int, FloatArray]]:
+    """Sums of the weights up to every sample, a block of samples at a time."""
+    before = 0.0
+    for start, stop in row_blocks(len(weights), COUNT_ROWS):
+        block = weights[start:stop].astype(np.float64)
+        block[0] += before
+        ends = np.cumsum(block)
+        yield start, ends
+        before = float(ends[-1])
 
 
 def most_kept(n_features: int, n_classes: int) -> int:

@@ -14,7 +14,13 @@ from tanager.errors import InputError
 from tanager.inference.log_joint_tables import PaddedLayout, ScoreTables
 from tanager.loglinear import weights_to_cpts
 from tanager.loglinear.coordinates import Coordinates
-from tanager.loglinear.linear_maps import MergedTables, TableSums, state_groups
+from tanager.loglinear.feature_terms import grouped_terms
+from tanager.loglinear.linear_maps import (
+    LinearMap,
+    MergedTables,
+    TableSums,
+    state_groups,
+)
 from tanager.loglinear.objective import ConditionalLogLoss, PenalisedObjective
 from tanager.loglinear.solver import Solution, solve
 from tanager.loglinear.summed_loss import SummedLoss
@@ -32,6 +38,13 @@ LARGE = 40_000
 40 features of 3 to 50 states. With fewer cells, or where groups save little, factors
 are faster: they are half as many, and stay in the cache."""
 SAVED = 4
+
+TERM_GROUPS = 2
+"""Terms of the distribution of the features have so many times the groups of weights.
+
+On 16 datasets (50 bins, 6 groups of weights, up to 10,000 samples, 30 % of the values
+missing at prediction) the mean log loss was 0.499 with twice the groups, 0.507 with as
+many, 0.516 with four times as many and 0.535 with a term for each of 2,500 cells."""
 
 
 class _Column(NamedTuple):
@@ -349,13 +362,10 @@ class NetworkModel(LogLinearModel):
             for t, size in enumerate(families.sizes)
         )
         groups: tuple[int, ...] = ()
+        self._term_groups: tuple[int, ...] = ()
         if pair_bins is not None:
-            groups = tuple(
-                min(pair_bins, v.n_values) + v.missing_state
-                if v.ordered
-                else v.n_states
-                for v in schema
-            )
+            groups = count_groups(schema, pair_bins)
+            self._term_groups = count_groups(schema, TERM_GROUPS * pair_bins)
         smooths = tuple(smooth and v.ordered for v in schema)
         apart = tuple(v.missing_state for v in schema)
         super().__init__(
@@ -376,7 +386,7 @@ class NetworkModel(LogLinearModel):
                 return None
             return log_linear_families(
                 self.structure, self.factors, weights, data,
-                full_cells=weights_to_cpts.FULL_CELLS,
+                full_cells=weights_to_cpts.FULL_CELLS, terms=self._feature_terms(),
             )  # fmt: skip
         if self.factors is not self.families:
             to_families = TableSums(self.factors, self.families, self.into)
@@ -384,7 +394,16 @@ class NetworkModel(LogLinearModel):
         normaliser = FullNormaliser(self.structure, self.families)
         if data is None:
             return Parameters(self.families, normaliser.normalise(weights)[0])
-        return normaliser.fit_cpts(weights, data)
+        terms = self._feature_terms()
+        if terms is not None and self.factors is not self.families:
+            terms = to_families @ terms
+        return normaliser.fit_cpts(weights, data, terms)
+
+    def _feature_terms(self) -> LinearMap | None:
+        """Terms by which the features are fitted; None is one for every cell."""
+        if not self.coordinates.is_coarse:
+            return None
+        return grouped_terms(self.factors, self._term_groups, self.coordinates.apart)
 
     def from_cpts(self, log_theta: FloatArray) -> FloatArray:
         """Find coordinates with about the same P(c | x) as CPTs of the families.
@@ -407,6 +426,14 @@ class NetworkModel(LogLinearModel):
             own[...] = mean.reshape(own.shape)
             table -= mean
         return self.coordinates.from_weights(weights)
+
+
+def count_groups(schema: Schema, n_groups: int) -> tuple[int, ...]:
+    """At most `n_groups` groups for ordered variables, without the missing state."""
+    return tuple(
+        min(n_groups, v.n_values) + v.missing_state if v.ordered else v.n_states
+        for v in schema
+    )
 
 
 def limit_interactions(

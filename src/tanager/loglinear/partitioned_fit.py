@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
 from tanager.data.coded_data import ArrayData, CodedData
 from tanager.loglinear.block_newton import FactorFit, Term
+from tanager.loglinear.certified_objective import (
+    FactorObjective,
+    SummedFactorLoss,
+    stack_tables,
+)
 from tanager.loglinear.factor import Factor
+from tanager.loglinear.factor_certificate import (
+    MAX_PASSES,
+    Certificate,
+    minimise_certified,
+)
 from tanager.loglinear.factor_layout import balance_tables
 from tanager.loglinear.factor_samples import FactorSamples
 from tanager.types import FloatArray
@@ -46,7 +55,7 @@ class PartFit:
         tables: Sequence[FloatArray],
     ) -> PartFit:
         """Compute the posteriors of the labelled samples under some tables."""
-        fit = FactorFit(samples_of(part), log_prior)
+        fit = FactorFit(FactorSamples.of_part(part), log_prior)
         terms = [Term(factor, table.shape[1], 1.0) for factor, table in zip(
             factors, tables, strict=True
         )]  # fmt: skip
@@ -54,6 +63,15 @@ class PartFit:
             term.table[...] = table
         fit.take_terms(terms)
         return cls(fit, factors)
+
+    def replace_tables(self, tables: Sequence[FloatArray]) -> PartFit:
+        """Compute the posteriors under other tables of the same factors."""
+        self._pending = []
+        terms = [term.copy() for term in self.fit.terms]
+        for term, table in zip(terms, tables, strict=True):
+            term.table[...] = table
+        self.fit.take_terms(terms)
+        return self
 
     def change(self, numbers: Sequence[int], changes: Sequence[FloatArray]) -> PartFit:
         """Note changes of some factors; the next pass makes them."""
@@ -116,6 +134,7 @@ class PartitionedFit:
         self.terms = some.terms
         self.log_prior = some.log_prior
         self.samples = some.samples
+        self._data = data
         self._some = some
         self._ratio = total / float(some.samples.weights.sum(dtype=np.float64))
         self._parts = data.place(
@@ -142,6 +161,24 @@ class PartitionedFit:
                 [term.table for term in self.terms],
                 np.array([term.strength for term in self.terms]),
             )
+
+    def solve(self, tol: float) -> Certificate:
+        """Minimise until the optimality gap is small; see `FactorFit.solve`."""
+        factors = [term.factor for term in self.terms]
+        loss = SummedFactorLoss(self._data, self.log_prior, factors)
+        objective = FactorObjective(loss, self.terms)
+        tables = [term.table for term in self.terms]
+        found, certificate = minimise_certified(
+            objective,
+            stack_tables(tables, self.samples.n_columns),
+            tol=tol,
+            max_passes=MAX_PASSES,
+        )
+        for term, table in zip(self.terms, objective.split(found), strict=True):
+            term.table[...] = table
+        self._some.take_terms(self.terms)
+        self._parts.update(PartFit.replace_tables, [t.table for t in self.terms])
+        return certificate
 
     def moments(self) -> list[FloatArray]:
         """Minus the gradient, then the curvature, of the loss; see `FactorFit`."""
@@ -211,16 +248,3 @@ class PartitionedFit:
             spread = np.einsum("mc,mc->m", p, np.square(along)) - np.square(mean)
             total += float(samples.weights[slice(*rows)] @ spread)
         return total
-
-
-def samples_of(part: ArrayData) -> FactorSamples:
-    """The labelled samples of positive weight of a part."""
-    known = part.labels < part.schema.n_classes
-    if part.weights is not None:
-        known &= part.weights > 0
-    if not known.all():
-        part = part.take(np.flatnonzero(known))
-    samples = FactorSamples.of(
-        part.codes.T, part.labels, part.weights, part.schema.n_classes
-    )
-    return replace(samples, by_kernels=True)

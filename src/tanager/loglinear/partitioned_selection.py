@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from tanager.data.coded_data import ArrayData, CodedData
-from tanager.data.folds import class_ranks
+from tanager.data.folds import class_ranks, count_codes
 from tanager.loglinear.block_newton import FactorFit, Term
-from tanager.loglinear.factor import sum_weights
+from tanager.loglinear.factor import sum_code_weights, sum_weights
 from tanager.loglinear.factor_samples import (
     FactorSamples,
     check_sample_weights,
@@ -18,7 +18,7 @@ from tanager.loglinear.factor_samples import (
 )
 from tanager.loglinear.factor_selection import LAST_SWEEPS, FactorSelection
 from tanager.loglinear.missing_features import HIDDEN_SAMPLES
-from tanager.loglinear.partitioned_fit import PartitionedFit, samples_of
+from tanager.loglinear.partitioned_fit import PartitionedFit
 from tanager.loglinear.selection_options import SelectionOptions
 from tanager.types import (
     BoolArray,
@@ -41,7 +41,7 @@ class PartitionedSelection(FactorSelection):
     data : CodedData
         The samples, more than `FEW_SAMPLES` of them.
     options : SelectionOptions
-        What the selection may do, without `tol`.
+        What the selection may do.
 
     Notes
     -----
@@ -120,20 +120,19 @@ class _LabelledPart:
             part = part.take(np.flatnonzero(known))
         if part.weights is not None and len(part.weights):
             check_sample_weights(part.weights)
-        return cls(part, samples_of(part))
+        return cls(part, FactorSamples.of_part(part))
 
     def class_sizes(self) -> IntArray:
-        labels = self.part.labels
-        sizes: IntArray = np.bincount(labels, minlength=self.part.schema.n_classes)
-        return sizes
+        return count_codes(self.part.labels, self.part.schema.n_classes)
 
     def totals(self) -> tuple[FloatArray, ...]:
         """Weights of the states of every feature, then of the classes."""
         part = self.part
         features = part.schema.variables[:-1]
-        classes = np.bincount(part.labels, part.weights, part.schema.n_classes)
+        n_classes = part.schema.n_classes
+        classes = sum_code_weights(part.labels, part.weights, n_classes)
         totals = sum_weights(features, part.codes.T, part.weights)
-        return (*totals, classes.astype(np.float64))
+        return (*totals, classes)
 
     def take(
         self, own: tuple[IntArray, list[IndexArray], list[IndexArray]], every: int

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-
-import numpy as np
 
 from tanager.types import BoolArray
 
@@ -24,10 +21,6 @@ class SelectionOptions:
         The pairs that factors may have; symmetric.
     required : tuple of pairs
         Distinct pairs that are in the model, if `order` allows pairs.
-    deadline : float
-        Value of `time.perf_counter` after which no further stage begins.
-    report : callable or None
-        Called with a line of text after every stage.
     tol : float or None
         Relative distance to the minimum at which the fit to all samples ends; None
         takes a few sweeps.
@@ -37,6 +30,4 @@ class SelectionOptions:
     max_factors: int | None
     allowed: BoolArray
     required: tuple[tuple[int, int], ...] = ()
-    deadline: float = np.inf
-    report: Callable[[str], None] | None = None
     tol: float | None = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from tanager.data.coded_data import CodedData
 from tanager.loglinear.objective import TINY, PenalisedObjective
 from tanager.optim import Monitor, lbfgs, newton_steps
 from tanager.types import FloatArray
+from tanager.utils.progress import keep_best, report
 from tanager.utils.threads import map_threads
 
 if TYPE_CHECKING:
@@ -68,13 +70,18 @@ FIRST_FALL = 0.01
 held-out loss than at the optimum would make any other penalty look better."""
 
 
+Step = Callable[[float, FloatArray, Callable[[], FloatArray]], object]
+"""Called after a step: value, gradient, and a function that gives the coordinates."""
+
+
 @dataclass(frozen=True)
 class Solution:
     """Coordinates u that minimise the objective f, and the certificate.
 
     `gap` is an upper bound on how far the objective is above its minimum; `largest` the
     largest component of the gradient, divided by C and the weight of the samples;
-    `converged` whether the search met its bounds.
+    `converged` whether the search met its bounds, `stopped` whether it ended early
+    because the time was up or Ctrl-C was pressed.
     """
 
     coordinates: FloatArray
@@ -84,6 +91,7 @@ class Solution:
     largest: float
     iterations: int
     converged: bool
+    stopped: bool = False
 
 
 def make_preconditioner(
@@ -160,32 +168,38 @@ def minimise(
     start: FloatArray,
     max_iter: int,
     rule: StoppingRule,
-    report: Callable[[float, FloatArray], object] | None = None,
+    record: Step | None = None,
 ) -> tuple[FloatArray, int]:
     """Minimise by L-BFGS, with a preconditioner where it saves time.
 
-    `report` is called with the value and the gradient after every step. Returns the
-    coordinates, shape (n_coordinates,), and the number of steps.
+    `record` is called with the value, the gradient and a function that returns the
+    coordinates after every step. Returns the coordinates, shape (n_coordinates,), and
+    the number of steps.
     """
     n_classes = objective.loss.n_classes
     matrix: FloatArray | None = None
-    gradient = np.empty(0)
+    gradient = point = np.empty(0)
     ended = False
+
+    def coordinates(matrix: FloatArray | None, v: FloatArray) -> FloatArray:
+        if matrix is None:
+            return v
+        flat: FloatArray = (matrix @ v.reshape(-1, n_classes)).ravel()
+        return flat
 
     def evaluate(v: FloatArray) -> tuple[float, FloatArray]:
         # L-BFGS searches over v with u = R v, or over u itself.
-        nonlocal gradient
+        nonlocal gradient, point
+        value, gradient = objective.value_and_gradient(coordinates(matrix, v))
+        point = v
         if matrix is None:
-            value, gradient = objective.value_and_gradient(v)
             return value, gradient
-        u = (matrix @ v.reshape(-1, n_classes)).ravel()
-        value, gradient = objective.value_and_gradient(u)
         return value, (matrix.T @ gradient.reshape(-1, n_classes)).ravel()
 
     def stop_search(value: float, _: FloatArray) -> bool:
         nonlocal ended
-        if report is not None:
-            report(value, gradient)
+        if record is not None:
+            record(value, gradient, partial(coordinates, matrix, point))
         ended = rule.holds(objective, value, gradient)
         return ended
 
@@ -196,8 +210,7 @@ def minimise(
         if matrix is not None:
             u = solve_triangular(matrix, u.reshape(-1, n_classes)).ravel()
         u, taken = lbfgs(evaluate, u, max_iter=steps, tol=0.0, enough=stop_search)
-        if matrix is not None:
-            u = (matrix @ u.reshape(-1, n_classes)).ravel()
+        u = coordinates(matrix, u)
         done += taken
         if ended or taken < steps:
             break
@@ -210,7 +223,7 @@ def minimise_newton(
     start: FloatArray,
     max_iter: int,
     rule: StoppingRule,
-    report: Callable[[float, FloatArray], object] | None = None,
+    record: Step | None = None,
 ) -> tuple[FloatArray, int]:
     """Do what `minimise` does by Newton's method, preconditioned by the penalty."""
     points = newton_steps(
@@ -221,8 +234,8 @@ def minimise_newton(
     found, done = start, 0
     for point in islice(points, 1, max_iter + 1):  # the first one is the start
         found, done = point.w, done + 1
-        if report is not None:
-            report(point.value, point.gradient)
+        if record is not None:
+            record(point.value, point.gradient, partial(getattr, point, "w"))
         if rule.holds(objective, point.value, point.gradient):
             break
     return found, done
@@ -270,7 +283,17 @@ def solve(
     scale, prior = objective.scale, objective.coordinates.prior
     before = 0 if monitor is None else len(monitor.trace)
 
-    def record(value: float, gradient: FloatArray) -> None:
+    reached: Callable[[], FloatArray] = start.copy
+    iterations = 0
+    who = "ConditionalLikelihood" if monitor is None else monitor.who
+    if monitor is not None:
+        monitor.goal = ("gradient_norm", scale * tol)
+
+    def record(
+        value: float, gradient: FloatArray, coordinates: Callable[[], FloatArray]
+    ) -> None:
+        nonlocal reached, iterations
+        reached, iterations = coordinates, iterations + 1
         if monitor is not None:
             monitor.record(
                 iteration=len(monitor.trace) - before + 1,
@@ -278,33 +301,48 @@ def solve(
                 gradient_norm=scale * float(np.linalg.norm(gradient)),
             )
 
-    search = minimise
-    if any(objective.coordinates.smooth) and make_preconditioner(objective) is None:
-        search = minimise_newton
-    found, iterations = start, 0
-    for fraction in FRACTIONS:
-        rule = StoppingRule(fraction * tol, fraction * GAP)
-        found, taken = search(objective, found, max_iter - iterations, rule, record)
-        iterations += taken
-        found, left = _solve_prior(objective, found)
-        value, gradient = objective.value_and_gradient(found)
-        # A class without samples: its slope is no part of the bound, its cost is.
-        gradient[prior] = 0.0
-        largest = float(np.abs(gradient).max())
-        gap = 0.5 * float(gradient @ objective.precondition(gradient)) + left
-        # Where rounding ends the search, and after Newton's steps, both hold about.
-        about = largest <= 2 * tol and gap <= 2 * GAP * value
-        converged = about or gap <= ROUNDING * value
-        if converged or iterations >= max_iter:
-            break
+    with keep_best(who, lambda: f"{iterations} iterations"):
+        report(who, 0, max_iter, unit="iteration", bound=True)
+        search = minimise
+        if any(objective.coordinates.smooth) and make_preconditioner(objective) is None:
+            search = minimise_newton
+        found = start
+        for fraction in FRACTIONS:
+            rule = StoppingRule(fraction * tol, fraction * GAP)
+            before_search = iterations
+            found, taken = search(objective, found, max_iter - iterations, rule, record)
+            iterations = before_search + taken
+            found, left = _solve_prior(objective, found)
+            value, gradient = objective.value_and_gradient(found)
+            # A class without samples: its slope is no part of the bound, its cost is.
+            gradient[prior] = 0.0
+            largest = float(np.abs(gradient).max())
+            gap = 0.5 * float(gradient @ objective.precondition(gradient)) + left
+            # Where rounding ends the search, and after Newton's steps, both hold about.
+            about = largest <= 2 * tol and gap <= 2 * GAP * value
+            converged = about or gap <= ROUNDING * value
+            if converged or iterations >= max_iter:
+                break
+        return Solution(
+            found,
+            scale * value,
+            scale * float(np.linalg.norm(gradient)),
+            scale * gap,
+            largest,
+            iterations,
+            converged,
+        )
+    found = reached()
+    value, gradient = objective.value_and_gradient(found)
     return Solution(
         found,
         scale * value,
         scale * float(np.linalg.norm(gradient)),
-        scale * gap,
-        largest,
+        scale * value,  # the minimum is above zero
+        float(np.abs(gradient).max()),
         iterations,
-        converged,
+        converged=False,
+        stopped=True,
     )
 
 
@@ -410,15 +448,19 @@ def select_penalty(
         monitor.record(C=C, held_out_loss=loss, held_out_error=error)
         return _Point(C, loss, ends)
 
-    first = fit_folds(FIRST_C, [np.zeros(coordinates.n_in)] * len(parts), FIRST_FALL)
-    ends = []
-    for step in (STEP_OF_C, 1.0 / STEP_OF_C):
-        best = first
-        while RANGE_OF_C[0] <= best.C * step <= RANGE_OF_C[1]:
-            found = fit_folds(best.C * step, best.coordinates, FALL)
-            if not found.loss < best.loss:
-                break
-            best = found
-        ends.append(best)
+    ends: list[_Point] = []
+    with keep_best(monitor.who, lambda: f"{len(monitor.trace)} values"):
+        zero = np.zeros(coordinates.n_in)
+        report(monitor.who, 0, unit="value")
+        first = fit_folds(FIRST_C, [zero] * len(parts), FIRST_FALL)
+        for step in (STEP_OF_C, 1.0 / STEP_OF_C):
+            ends.append(first)
+            while RANGE_OF_C[0] <= ends[-1].C * step <= RANGE_OF_C[1]:
+                found = fit_folds(ends[-1].C * step, ends[-1].coordinates, FALL)
+                if not found.loss < ends[-1].loss:
+                    break
+                ends[-1] = found
+    if not ends:
+        return 1.0, None
     best = min(ends, key=lambda point: point.loss)
     return best.C, np.mean(best.coordinates, axis=0)

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from time import perf_counter
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from tanager.loglinear.block_newton import FactorFit, Term
-from tanager.loglinear.selection_options import SelectionOptions
 from tanager.optim import Monitor
 
 GAIN = 1e-3
@@ -63,38 +60,12 @@ def falls(loss: float, before: float, gain: float) -> bool:
     return loss < before - gain * max(before, LEAST_LOSS)
 
 
-@dataclass
-class SelectionProgress:
-    """Records of a selection, and whether its time is up.
-
-    Parameters
-    ----------
-    options : SelectionOptions
-        Its deadline, and to whom it reports.
-
-    Attributes
-    ----------
-    monitor : Monitor
-        One record for every step that was kept, with the held-out loss.
-    out_of_time : bool
-        Whether the deadline had passed when it was last asked for.
-    """
-
-    options: SelectionOptions
-    monitor: Monitor = field(default_factory=Monitor, init=False)
-    out_of_time: bool = field(default=False, init=False)
-
-    def record(self, step: str, fits: Sequence[FactorFit], loss: float) -> None:
-        """Record a step and report it."""
-        n_factors = len(fits[0].terms)
-        self.monitor.record(step=step, factors=n_factors, held_out_loss=loss)
-        if self.options.report is not None:
-            self.options.report(f"{step}: {n_factors} factors, loss {loss:.5g}")
-
-    def is_over(self) -> bool:
-        """Whether no further step may begin."""
-        self.out_of_time = perf_counter() > self.options.deadline
-        return self.out_of_time
+def record_step(
+    monitor: Monitor, step: str, fits: Sequence[FactorFit], loss: float
+) -> None:
+    """Record a step that was kept, with the held-out loss, and report it."""
+    n_factors = len(fits[0].terms)
+    monitor.record(step=step, factors=n_factors, held_out_loss=loss)
 
 
 class PathPoint(NamedTuple):
@@ -106,7 +77,7 @@ class PathPoint(NamedTuple):
 
 
 def follow_path(
-    fits: list[FactorFit], first: int, patience: int, progress: SelectionProgress
+    fits: list[FactorFit], first: int, patience: int, monitor: Monitor
 ) -> PathPoint:
     """Find the best strength common to the terms from number `first` on.
 
@@ -127,9 +98,7 @@ def follow_path(
         if not falls(loss, best.loss, GAIN if first else SMALL_GAIN):
             break
         best = PathPoint([fit.copy() for fit in fits], loss, strength)
-        progress.record(f"strength {strength:g}", fits, loss)
-        if progress.is_over():
-            break
+        record_step(monitor, f"strength {strength:g}", fits, loss)
     return best
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
-from collections.abc import Sequence
 from functools import partial
 from math import prod
 from typing import NamedTuple
@@ -14,6 +13,7 @@ from scipy.special import logsumexp
 from tanager.data.coded_data import CodedData
 from tanager.errors import CapabilityError, InputError
 from tanager.inference.loglinear_family import FamilySum
+from tanager.loglinear.feature_terms import CellTerms
 from tanager.loglinear.linear_maps import LinearMap, TableSums
 from tanager.model.layout import FamilyLayout, Parameters, along
 from tanager.model.structure import Structure
@@ -103,35 +103,6 @@ class Normaliser(metaclass=ABCMeta):
         return Parameters(self.layout, log_theta)
 
 
-class CellTerms(LinearMap):
-    """One term for every cell of some tables, repeated for every class.
-
-    Examples
-    --------
-    >>> layout = FamilyLayout.of_families((2, 2), ((1, 0), (1,)), 1)
-    >>> CellTerms(layout, [0]).apply(np.array([1.0, 2.0]))
-    array([1., 1., 2., 2., 0., 0.])
-    """
-
-    def __init__(self, layout: FamilyLayout, tables: Sequence[int]) -> None:
-        self._n_classes = layout.compiled.n_classes
-        self._cells = np.concatenate(
-            [np.arange(layout.sizes[t]) + layout.offsets[t] for t in tables]
-        )
-        self.n_in, self.n_out = len(self._cells) // self._n_classes, layout.n_cells
-
-    def apply(self, x: FloatArray) -> FloatArray:
-        """Repeat the terms; see `LinearMap.apply`."""
-        out = np.zeros(self.n_out)
-        out[self._cells] = np.repeat(x, self._n_classes)
-        return out
-
-    def adjoint(self, y: FloatArray) -> FloatArray:
-        """Sum over the classes; see `LinearMap.adjoint`."""
-        sums: FloatArray = y[self._cells].reshape(-1, self._n_classes).sum(axis=1)
-        return sums
-
-
 class FullNormaliser(Normaliser):
     """Conversion to one full CPT per family.
 
@@ -206,13 +177,15 @@ class FullNormaliser(Normaliser):
         prior -= prior.mean()
         return weights
 
-    def fit_cpts(self, weights: FloatArray, data: CodedData) -> Parameters:
+    def fit_cpts(
+        self, weights: FloatArray, data: CodedData, terms: LinearMap | None = None
+    ) -> Parameters:
         """Find the CPTs with the same P(c | x) that fit the features of `data` best.
 
         The distribution of every family, without the class, follows from CPTs of the
         features alone, smoothed by one sample spread over each: nothing is impossible,
         and families are consistent, though missing values may leave each with other
-        samples.
+        samples. `terms` is as in `fit_features`; None is one for every cell.
         """
         layout = self.layout
         counts = data.count(self.structure.families)
@@ -226,8 +199,9 @@ class FullNormaliser(Normaliser):
                 seen += 1.0 / seen.size
                 table[...] = (seen / seen.sum(axis=-1, keepdims=True))[..., None]
         joint = self.joint(np.log(theta))
-        features = [t for t in range(layout.n_tables) if t != self._prior]
-        terms = CellTerms(layout, features)
+        if terms is None:
+            features = [t for t in range(layout.n_tables) if t != self._prior]
+            terms = CellTerms(layout, features)
         return self.fit_features(weights, terms, terms.adjoint(joint))
 
 
@@ -335,8 +309,14 @@ class SumNormaliser(Normaliser):
             step.family.add_joint(log_theta, above, joint)
         return joint
 
-    def fit_cpts(self, weights: FloatArray, data: CodedData) -> Parameters:
-        """Find the families with the same P(c | x) that fit the features best."""
+    def fit_cpts(
+        self, weights: FloatArray, data: CodedData, terms: LinearMap | None = None
+    ) -> Parameters:
+        """Find the families with the same P(c | x) that fit the features best.
+
+        `terms` is as in `fit_features`; None is one for every cell of the factors that
+        have the family's own feature.
+        """
         layout = self.layout
         tables = [
             t
@@ -344,13 +324,14 @@ class SumNormaliser(Normaliser):
             if v != self._target and v in layout.axes[t]
         ]
         counts = data.count([layout.axes[t][:-1] for t in tables])
-        distributions = []
-        for place in range(len(tables)):
-            # Smoothed by one sample spread over each: nothing is impossible.
+        joint = np.zeros(layout.n_cells)
+        for place, t in enumerate(tables):
+            # Smoothed by one sample spread over each: nothing is impossible. The class
+            # has no effect on sums over it.
             seen = counts.table(place) + 1.0 / counts.layout.sizes[place]
-            distributions.append((seen / seen.sum()).ravel())
-        target = np.concatenate(distributions)
-        return self.fit_sums(weights, CellTerms(layout, tables), target)
+            layout.table(joint, t)[..., 0] = seen / seen.sum()
+        terms = CellTerms(layout, tables) if terms is None else terms
+        return self.fit_sums(weights, terms, terms.adjoint(joint))
 
     def fit_sums(
         self, weights: FloatArray, terms: LinearMap, target: FloatArray
@@ -370,6 +351,7 @@ def log_linear_families(
     data: CodedData | None = None,
     *,
     full_cells: int = FULL_CELLS,
+    terms: LinearMap | None = None,
 ) -> Parameters:
     """Convert additive weights to families with the same P(c | x).
 
@@ -380,7 +362,8 @@ def log_linear_families(
     features of `data` where P(c | x) leaves a choice, which matters when features are
     missing later; without data P(c, x) itself is proportional to the exp of the
     weights. Families of at most `full_cells` cells have one full CPT each; the others
-    are sums, if they have two parents or more.
+    are sums, if they have two parents or more. `terms` maps terms to cells of `layout`,
+    in all classes alike, by which the features are fitted; None is one for every cell.
 
     Notes
     -----
@@ -426,4 +409,5 @@ def log_linear_families(
     with one_blas_thread():
         if data is None:
             return Parameters(normaliser.layout, normaliser.normalise(values)[0])
-        return normaliser.fit_cpts(values, data)
+        own_terms = None if terms is None else added @ terms
+        return normaliser.fit_cpts(values, data, own_terms)

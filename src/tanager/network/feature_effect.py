@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, product
 from typing import Any
@@ -19,6 +19,7 @@ from tanager.plots.style import COLOURS
 from tanager.plots.svg import Panel, write_svg
 from tanager.types import FloatArray
 from tanager.utils.data_frame import FrameMixin
+from tanager.utils.text import escape_controls, one_line
 
 MAX_LINES = 6
 """Classes whose curves are drawn: those with the largest effects."""
@@ -31,7 +32,7 @@ LOWEST = -14.0
 """Log probability in place of lower ones: about one in a million."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Effect(FrameMixin):
     """What the states of some features add to the log odds.
 
@@ -169,6 +170,45 @@ class Effect(FrameMixin):
     def to_svg(self, *, label: State | None = None) -> str:
         """Draw as SVG, without matplotlib; see `plot`."""
         return write_svg(self.panel(label=label))
+
+    def to_text(
+        self,
+        *,
+        width: int = 80,
+        ascii: bool = False,
+        paint: Callable[[str, int], str] | None = None,
+    ) -> str:
+        """Draw the curve of a numeric feature with characters, for terminals.
+
+        Parameters
+        ----------
+        width : int, default=80
+            Characters of a line.
+        ascii : bool, default=False
+            Whether only characters of ASCII are used.
+        paint : callable or None, default=None
+            Gives a text the colour of a class by its number; see
+            `tanager.plots.text_curve.curve_text`.
+
+        Returns
+        -------
+        str
+            A curve for every class, of many for those that vary most; the effect of
+            categories, and that of several features, as the table of ``repr``.
+        """
+        from tanager.plots.text_curve import curve_text
+
+        cuts = self.cuts[0]
+        if len(self.features) > 1 or cuts is None or not len(cuts):
+            return repr(self)
+        values = self.values[: len(cuts) + 1]
+        order = np.argsort(-np.ptp(values, axis=0), kind="stable")
+        shown = np.sort(order[:MAX_LINES])
+        values = values[:, shown]
+        names = [escape_controls(str(self.outputs[k])) for k in shown]
+        curve = curve_text(cuts, values, names, width=width, ascii=ascii, paint=paint)
+        heading = escape_controls(one_line(f"{self.heading}: {self.unit}"))
+        return f"{heading}\n\n{curve}"
 
     def panel(self, *, label: State | None = None) -> Panel:
         """Draw as SVG elements; see `plot`."""

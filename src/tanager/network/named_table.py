@@ -8,7 +8,6 @@ from itertools import islice, product
 import numpy as np
 
 from tanager.model.schema import State
-from tanager.plots.cpt_bars import MAX_ROWS, cpt_picture
 from tanager.plots.picture import Picture, PictureMixin
 from tanager.types import FloatArray
 
@@ -72,6 +71,8 @@ class ProbabilityTable(PictureMixin, _NamedTable):
         >>> coin.table("coin").to_svg()[:4]
         '<svg'
         """
+        from tanager.plots.cpt_bars import MAX_ROWS, cpt_picture
+
         values = self.values.reshape(-1, self.values.shape[-1])
         n_rows, title = len(values), self.title
         if n_rows > MAX_ROWS:

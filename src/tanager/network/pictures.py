@@ -137,6 +137,42 @@ class Pictures:
         # One below the other.
         return write_svg(arrange(panels, width=0.0))
 
+    def to_text(self, *, width: int = 80, ascii: bool = False) -> str:
+        """Draw the network with characters, for terminals.
+
+        Parameters
+        ----------
+        width : int, default=80
+            Characters of a line; more are taken where the network needs them.
+        ascii : bool, default=False
+            Whether only characters of ASCII are used.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> from tanager import Network
+        >>> network = Network.build(
+        ...     {"rain": ["no", "yes"], "wet": ["no", "yes"]},
+        ...     {"rain": [0.8, 0.2], "wet": (["rain"], [[0.9, 0.1], [0.2, 0.8]])},
+        ... )
+        >>> print(network.to_text(ascii=True))
+         +------+
+         | rain |
+         +------+
+             |
+             |
+             v
+         +-----+
+         | wet |
+         +-----+
+        """
+        from tanager.plots.text_network import network_text
+
+        return network_text(self.graph, width=width, ascii=ascii)
+
     def _repr_html_(self) -> str:
         """The network, as a notebook shows it."""
         return self.to_svg()

@@ -1,12 +1,7 @@
 """Optimisers, and tools of iterative learners: monitor, checkpoint."""
 
 from tanager.optim.adam import Adam, exponential_decay
-from tanager.optim.checkpoint_file import (
-    Checkpoint,
-    checksum,
-    generator_state,
-    restore_generator,
-)
+from tanager.optim.checkpoint_file import Checkpoint
 from tanager.optim.conjugate_gradient import conjugate_gradient
 from tanager.optim.cross_tuning import select_iterations
 from tanager.optim.lbfgs import lbfgs
@@ -18,13 +13,10 @@ __all__ = [
     "Checkpoint",
     "Monitor",
     "NewtonObjective",
-    "checksum",
     "conjugate_gradient",
     "exponential_decay",
-    "generator_state",
     "lbfgs",
     "newton_steps",
-    "restore_generator",
     "select_iterations",
     "warn_not_converged",
 ]

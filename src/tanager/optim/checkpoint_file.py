@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
-from hashlib import blake2b
-from types import FunctionType
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -16,6 +13,12 @@ import numpy.typing as npt
 
 from tanager.errors import InputError
 from tanager.utils.atomic_write import PathLike, check_writable, replacing
+from tanager.utils.fingerprint import (
+    check_numeric,
+    find_differences,
+    shorten,
+    to_json,
+)
 
 KIND, FORMAT = "tanager checkpoint", 2
 DOCUMENT, ARRAY_PREFIX = "document", "array."
@@ -23,8 +26,8 @@ DOCUMENT, ARRAY_PREFIX = "document", "array."
 
 ADVICE = "choose another file name, or delete the file to start again."
 
-SHOWN, MAX_REASON = 40, 100
-"""Characters of a value, and of a reason, that are shown in a message."""
+MAX_REASON = 100
+"""Characters of a reason that are shown in a message."""
 
 State = tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]
 
@@ -74,7 +77,7 @@ class Checkpoint:
             )
         check_writable(path)
         self.path = name
-        self.identity: dict[str, Any] = json.loads(_to_json(dict(identity)))
+        self.identity: dict[str, Any] = json.loads(to_json(dict(identity)))
         self._is_own = False  # whether the file, if there is one, is of this run
 
     def load(self) -> State | None:
@@ -99,7 +102,7 @@ class Checkpoint:
                 f"Cannot read the checkpoint '{self.path}': "
                 f"{error.strerror or error}; {ADVICE}"
             ) from error
-        differences = list(_differences(document["identity"], self.identity))
+        differences = list(find_differences(document["identity"], self.identity))
         if differences:
             shown = "; ".join(differences[:3])
             more = f"; and {len(differences) - 3} more" if differences[3:] else ""
@@ -136,10 +139,10 @@ class Checkpoint:
             "progress": dict(progress),
             "arrays": list(arrays),
         }
-        text = np.frombuffer(_to_json(document).encode(), dtype=np.uint8)
+        text = np.frombuffer(to_json(document).encode(), dtype=np.uint8)
         entries: dict[str, Any] = {DOCUMENT: text}
         for name, array in arrays.items():
-            entries[ARRAY_PREFIX + name] = _check_numeric(array, name)
+            entries[ARRAY_PREFIX + name] = check_numeric(array, name)
         with replacing(self.path) as file:
             np.savez(file, **entries)
 
@@ -182,7 +185,7 @@ class Checkpoint:
                 if document["format"] != FORMAT:
                     raise InputError(
                         f"The checkpoint '{self.path}' has format "
-                        f"{_shorten(document['format'])} and this version of tanager "
+                        f"{shorten(document['format'])} and this version of tanager "
                         f"reads {FORMAT}. Resume with the version that wrote it, or "
                         f"{ADVICE}"
                     )
@@ -202,141 +205,3 @@ class Checkpoint:
                 f"The checkpoint '{self.path}' is damaged and cannot be resumed "
                 f"({reason}); {ADVICE}"
             ) from error
-
-
-def generator_state(random: np.random.Generator) -> dict[str, Any]:
-    """Return the state of a random generator as JSON values.
-
-    Examples
-    --------
-    >>> random = np.random.default_rng(0)
-    >>> state = generator_state(random)
-    >>> first = random.random(3)
-    >>> restore_generator(random, state)
-    >>> bool((random.random(3) == first).all())
-    True
-    """
-    state: dict[str, Any] = json.loads(_to_json(random.bit_generator.state))
-    return state
-
-
-def restore_generator(random: np.random.Generator, state: Mapping[str, Any]) -> None:
-    """Set a random generator, in place, to a state from `generator_state`.
-
-    Raises
-    ------
-    InputError
-        If the state is damaged, or that of a different kind of generator.
-    """
-    kind = type(random.bit_generator).__name__
-    found = state.get("bit_generator") if isinstance(state, Mapping) else None
-    if found != kind:
-        raise InputError(
-            f"The state of the random numbers is that of {found!r}, but random_state "
-            f"is a generator of kind {kind!r}; give one of the same kind."
-        )
-    try:
-        random.bit_generator.state = dict(state)
-    except (KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
-        raise InputError(
-            f"The state of the random numbers is damaged ({error}); start again."
-        ) from error
-
-
-def checksum(*arrays: npt.NDArray[Any] | None) -> str:
-    """Return a hash of the values, types and shapes of numeric arrays.
-
-    The memory layout does not matter; arrays in Fortran order are not copied.
-
-    Examples
-    --------
-    >>> codes = np.array([[0, 1], [2, 3]], dtype=np.uint8)
-    >>> checksum(codes, None) == checksum(np.asfortranarray(codes), None)
-    True
-    >>> checksum(codes) == checksum(codes.T), len(checksum(codes))
-    (False, 32)
-    """
-    total = blake2b(digest_size=16)
-    for array in arrays:
-        if array is None:
-            total.update(b"none;")
-            continue
-        plain = _check_numeric(array, "checksum")
-        little = plain.astype(plain.dtype.newbyteorder("<"), copy=False)
-        total.update(f"{little.dtype.str}{little.shape};".encode())
-        total.update(np.ascontiguousarray(little.T).data)
-    return total.hexdigest()
-
-
-def describe(value: Any) -> Any:
-    """Convert a setting to JSON values that are the same in every process.
-
-    Objects become their class and attributes, sets sorted lists, functions their names,
-    and objects without attributes their `repr`.
-    """
-    if value is None or isinstance(value, (str, bool, int, float, np.generic)):
-        return value
-    if isinstance(value, np.ndarray):
-        return checksum(value) if value.dtype.kind in "biufc" else value.tolist()
-    if isinstance(value, Mapping):
-        return {str(key): describe(item) for key, item in value.items()}
-    if isinstance(value, (set, frozenset)):
-        return sorted(map(describe, value), key=repr)
-    if isinstance(value, Iterable) and not isinstance(value, Iterator):
-        return [describe(item) for item in value]
-    if isinstance(value, FunctionType):
-        return f"{value.__module__}.{value.__qualname__}"
-    attributes = getattr(value, "__dict__", {})
-    if not attributes and getattr(type(value), "__repr__", None) is not object.__repr__:
-        return repr(value)
-    return {"class": type(value).__qualname__, **describe(attributes)}
-
-
-def _to_json(value: Any) -> str:
-    def convert(item: Any) -> Any:
-        if isinstance(item, (np.generic, np.ndarray)):
-            return item.tolist()
-        raise InputError(
-            f"A checkpoint holds plain values only: text, numbers, Booleans, None, "
-            f"lists and mappings; got a {type(item).__name__}, {_shorten(item)}."
-        )
-
-    return json.dumps(value, default=convert)
-
-
-def _check_numeric(array: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
-    found = np.asarray(array)
-    if found.dtype.kind not in "biufc":
-        raise InputError(
-            f"Array {name!r} is of type {found.dtype}; expected numbers or Booleans, "
-            "which can be read back without executing code."
-        )
-    return found
-
-
-def _differences(saved: Any, current: Any, at: str = "") -> Iterator[str]:
-    """Describe how two identities, as JSON values, differ."""
-    if isinstance(saved, dict) and isinstance(current, dict):
-        for key in {**saved, **current}:
-            inner = f"{at}.{key}" if at else key
-            if key not in current:
-                yield f"{inner} was {_shorten(saved[key])} and is not given now"
-            elif key not in saved:
-                yield f"{inner} was not given and is {_shorten(current[key])} now"
-            else:
-                yield from _differences(saved[key], current[key], inner)
-    # Compared as text, too, because NaN differs from NaN.
-    elif saved != current and json.dumps(saved) != json.dumps(current):
-        if _is_checksum(saved) and _is_checksum(current):
-            yield f"{at} differ" if at[-1:] == "s" else f"{at} differs"
-        else:
-            yield f"{at} was {_shorten(saved)} and is {_shorten(current)} now"
-
-
-def _is_checksum(value: Any) -> bool:
-    return isinstance(value, str) and bool(re.fullmatch(r"[0-9a-f]{32,}", value))
-
-
-def _shorten(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= SHOWN else f"{text[: SHOWN - 3]}..."

@@ -8,9 +8,22 @@ from typing import Any
 
 from sklearn.exceptions import ConvergenceWarning
 
+from tanager.utils.progress import report
+
 
 class Monitor:
-    """Record the iterations of a learner.
+    """Record the iterations of a learner, and report them.
+
+    Parameters
+    ----------
+    who : object or str
+        The learner.
+    total : int or None, default=None
+        Largest number of iterations, if it is known.
+    unit : str, default="iteration"
+        What they are called.
+    goal : (str, float) or None, default=None
+        A value that falls from record to record, and at which value the learner ends.
 
     Attributes
     ----------
@@ -27,15 +40,30 @@ class Monitor:
     [(1, 3.0), (2, 2.0)]
     """
 
-    def __init__(self) -> None:
+    def __init__(
+        self,
+        who: object = "",
+        total: int | None = None,
+        *,
+        unit: str = "iteration",
+        goal: tuple[str, float] | None = None,
+    ) -> None:
+        self.who = who
+        self.total = total
+        self.unit = unit
+        self.goal = goal
         self.trace: list[dict[str, Any]] = []
         self._start = perf_counter()
 
     def record(self, **values: Any) -> None:
-        """Append a record with these values."""
+        """Append a record with these values; raises `StopFitError` as `report` does."""
         record = {"iteration": len(self.trace) + 1, **values}
         record.setdefault("seconds", perf_counter() - self._start)
         self.trace.append(record)
+        report(
+            self.who, record["iteration"], self.total, unit=self.unit, bound=True,
+            goal=self.goal, note=record.get("step", ""), values=record,
+        )  # fmt: skip
 
 
 def warn_not_converged(

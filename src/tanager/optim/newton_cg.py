@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from sys import maxsize
-from time import perf_counter
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from tanager.types import FloatArray
+from tanager.utils.progress import check_stop
 
 FORCING = 0.04
 """Fraction to which conjugate gradient reduces ``r' M^-1 r`` of the residual r."""
@@ -53,7 +53,6 @@ def newton_steps(
     is_enough: Callable[[float, FloatArray, float], bool],
     *,
     max_passes: int = maxsize,
-    deadline: float = np.inf,
 ) -> Iterator[NewtonPoint]:
     """Minimise by Newton steps: the start, then the point after every step.
 
@@ -69,14 +68,12 @@ def newton_steps(
         may end, in addition to `FORCING`.
     max_passes : int
         About the maximum number of passes.
-    deadline : float
-        Value of `time.perf_counter` after which no further pass begins.
 
     Yields
     ------
     NewtonPoint
         The caller ends the search. It ends by itself where rounding lets f fall no
-        further, where `is_enough` holds for the gradient, or without passes or time.
+        further, where `is_enough` holds for the gradient, or without passes.
 
     Examples
     --------
@@ -94,9 +91,7 @@ def newton_steps(
     while True:
         yield point
         passes = point.passes
-        step, taken = _newton_step(
-            objective, point, is_enough, max_passes - passes, deadline
-        )
+        step, taken = _newton_step(objective, point, is_enough, max_passes - passes)
         if not taken:
             return
         passes += taken
@@ -116,7 +111,6 @@ def _newton_step(
     point: NewtonPoint,
     is_enough: Callable[[float, FloatArray, float], bool],
     max_passes: int,
-    deadline: float,
 ) -> tuple[FloatArray, int]:
     """Solve ``H step = -g`` roughly; also returns the number of products with H."""
     residual = -point.gradient
@@ -128,8 +122,8 @@ def _newton_step(
         norm > (FORCING * first if taken else 0.0)
         and not is_enough(point.value, residual, norm)
         and taken < max_passes
-        and perf_counter() <= deadline
     ):
+        check_stop()
         product = point.multiply(direction)
         curvature = float(np.vdot(direction, product))
         if not curvature > 0.0:  # lost to rounding: the function is a line there

@@ -21,6 +21,7 @@ from tanager.parameters.incomplete_likelihood import (
 )
 from tanager.parameters.softmax_objective import Coordinates
 from tanager.types import FloatArray
+from tanager.utils.progress import keep_best
 from tanager.utils.threads import one_blas_thread
 
 
@@ -114,28 +115,31 @@ class APN(ParameterLearner):
         """Return the logarithms of the CPTs."""
         solver = make_solver(self.solver, rows.layout)
         first = solver.coordinates.start(log_theta)
-        monitor = Monitor()
+        monitor = Monitor(self, self.max_iter, goal=("gradient_norm", self.tol))
         self.trace_ = monitor.trace
+        self.n_iter_ = 0
+        beta = first
         descent = partial(negative_mean, rows, solver.coordinates, self.alpha)
 
-        def report(_: FloatArray, value: float, norm: float) -> None:
-            monitor.record(
-                iteration=len(monitor.trace), objective=-value, gradient_norm=norm
-            )
+        def record(vector: FloatArray, value: float, norm: float) -> None:
+            nonlocal beta
+            beta, self.n_iter_ = vector, len(monitor.trace)
+            monitor.record(iteration=self.n_iter_, objective=-value, gradient_norm=norm)
 
-        value, gradient = descent(first)
-        report(first, value, float(np.linalg.norm(gradient)))
-        beta, self.n_iter_ = solver.minimise(
-            descent, first, max_iter=self.max_iter, tol=self.tol, callback=report
-        )
-        largest = np.abs(descent(beta)[1]).max(initial=0.0)
-        if self.n_iter_ >= self.max_iter and largest > self.tol:
-            warn_not_converged(
-                self,
-                f"stopped after max_iter={self.max_iter} steps with a gradient of "
-                f"{largest:.2g}, above tol={self.tol:g}",
-                "raise max_iter",
+        with keep_best(self, lambda: f"{self.n_iter_} steps"):
+            value, gradient = descent(first)
+            record(first, value, float(np.linalg.norm(gradient)))
+            beta, self.n_iter_ = solver.minimise(
+                descent, first, max_iter=self.max_iter, tol=self.tol, callback=record
             )
+            largest = np.abs(descent(beta)[1]).max(initial=0.0)
+            if self.n_iter_ >= self.max_iter and largest > self.tol:
+                warn_not_converged(
+                    self,
+                    f"stopped after max_iter={self.max_iter} steps with a gradient of "
+                    f"{largest:.2g}, above tol={self.tol:g}",
+                    "raise max_iter",
+                )
         return solver.coordinates.cpts(beta)[1]
 
 

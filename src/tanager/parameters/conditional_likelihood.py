@@ -15,9 +15,10 @@ from tanager.model.layout import Parameters
 from tanager.model.structure import Structure
 from tanager.optim import Monitor, warn_not_converged
 from tanager.parameters.base import ParameterLearner
+from tanager.parameters.frequency import Frequency
 from tanager.parameters.softmax_objective import LOWEST
 from tanager.utils.threads import one_blas_thread
-from tanager.utils.validation import check_flag, check_number, check_whole
+from tanager.utils.validation import check_flag, check_number, check_whole, is_word
 
 MAX_SAMPLES = 20_000
 """Maximum number of samples by which C is chosen, which bounds the time it takes."""
@@ -142,14 +143,15 @@ class ConditionalLikelihood(ParameterLearner):
         """Whether samples are split into folds."""
         fallback = self.fallback
         # `learn` refuses what is not a learner, with a message that says so.
-        return self.C == "cv" or (
+        return is_word(self.C, "cv") or (
             isinstance(fallback, ParameterLearner) and fallback.order_matters
         )
 
     @property
     def suits_many_bins(self) -> bool:
         """Whether neighbouring states share what they learn."""
-        return self.smooth
+        # `learn` refuses what is neither True nor False.
+        return isinstance(self.smooth, (bool, np.bool_)) and bool(self.smooth)
 
     def learn(
         self,
@@ -191,17 +193,19 @@ class ConditionalLikelihood(ParameterLearner):
             model.families.check_size(data.schema)
         if start is not None:
             start.check_start(model.families)
-        monitor = Monitor()
+        monitor = Monitor(self, self.max_iter)
         starts = []
-        if self.C == "cv":
+        if is_word(self.C, "cv"):
+            trials = Monitor(f"{type(self).__name__}, C", unit="value")
             self.C_, first = select_penalty(
                 model,
                 data,
                 folds=self.folds,
                 max_iter=self.max_iter,
-                monitor=monitor,
+                monitor=trials,
                 max_samples=MAX_SAMPLES,
             )
+            monitor.trace += trials.trace
             starts += [] if first is None else [first]
         else:
             self.C_ = float(self.C)
@@ -215,7 +219,7 @@ class ConditionalLikelihood(ParameterLearner):
             max_iter=self.max_iter,
             monitor=monitor,
         )
-        if not solution.converged:
+        if not solution.converged and not solution.stopped:
             warn_not_converged(
                 self,
                 f"stopped after {solution.iterations} of max_iter={self.max_iter} "
@@ -232,12 +236,15 @@ class ConditionalLikelihood(ParameterLearner):
         }
         self.n_iter_ = solution.iterations
         self.trace_ = monitor.trace
+        if solution.stopped and not (solution.iterations or starts or model.stays_sum):
+            # All classes would be alike.
+            return Frequency().learn(structure, data)
         found = model.to_cpts(solution.coordinates, data)
         assert found is not None
         return found
 
     def _check(self) -> None:
-        if self.C != "cv":
+        if not is_word(self.C, "cv"):
             check_number("C", self.C, above=0, why="; 'cv' chooses it")
         check_flag("smooth", self.smooth)
         check_whole("interactions", self.interactions, 1, none=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from math import log10
 from typing import ClassVar
 
@@ -18,6 +19,8 @@ from tanager.model.structure import Structure
 from tanager.parameters.base import ParameterLearner
 from tanager.parameters.frequency import Frequency
 from tanager.types import FloatArray
+from tanager.utils.progress import keep_best, report
+from tanager.utils.threads import BLOCK_ROWS
 from tanager.utils.validation import check_flag, check_number, check_whole
 
 Int32Array = npt.NDArray[np.int32]
@@ -55,6 +58,12 @@ class DFE(ParameterLearner):
         many samples at random, with replacement: Algorithm 1 of [1]_ as printed, with M
         equal to `passes` times the number of samples. The paper's experiments take
         them in their order (section 6.1), as the default does.
+
+    Attributes
+    ----------
+    n_passes_ : int
+        Number of passes over the samples that are complete. 0, where the fit was ended
+        in the first one, gives frequencies.
 
     Notes
     -----
@@ -146,25 +155,38 @@ class DFE(ParameterLearner):
                 "and the data; recode them first."
             )
         random = np.random.default_rng(random_state)
+        # Counts that go on are never ahead of their batch.
+        keeps = so_far is None
+        self.n_passes_ = 0
         if data.in_parts:
-            counts = self._count_parts(counts, data, random)
+            counts = self._count_parts(counts, data, random, keeps)
         else:
-            self._count(counts, data, random)
+            self._count(counts, data, random, keeps)
+        if not self.n_passes_:
+            # Of the first pass the samples so far may be of one class only.
+            counts = data.count(structure.families)
         tables = Frequency(alpha=self.alpha).log_tables(counts)
         return Parameters(layout, tables), counts
 
     def _count_parts(
-        self, counts: Counts, data: CodedData, random: np.random.Generator
+        self, counts: Counts, data: CodedData, random: np.random.Generator, keeps: bool
     ) -> Counts:
         """Hand counts and random numbers from part to part, once for every pass."""
         once = clone(self).set_params(passes=1)
         parts = data.place(same_part)
-        for _ in range(self.passes):
-            counts, random = parts.fold(_count_part, (counts, random), once)
+        with self._keep_passes() if keeps else nullcontext():
+            for done in range(self.passes):
+                counts, random = parts.fold(_count_part, (counts, random), once)
+                self.n_passes_ = done + 1
+                report(self, done + 1, self.passes, unit="pass")
         return counts
 
+    def _keep_passes(self) -> AbstractContextManager[None]:
+        """End early without an error; the counts are those so far."""
+        return keep_best(self, lambda: f"{self.n_passes_} passes")
+
     def _count(
-        self, counts: Counts, data: CodedData, random: np.random.Generator
+        self, counts: Counts, data: CodedData, random: np.random.Generator, keeps: bool
     ) -> None:
         """Add the prediction losses of the samples to `counts`."""
         from tanager.data import _kernels as counting
@@ -172,7 +194,8 @@ class DFE(ParameterLearner):
         layout = counts.layout
         others = sorted(set(range(layout.n_tables)) - set(layout.class_tables))
         if not others:
-            self._count_losses(layout, counts.values, data, random, keep=False)
+            with self._keep_passes() if keeps else nullcontext():
+                self._count_losses(layout, counts.values, data, random)
             return
         part = FamilyLayout(
             layout.n_states,
@@ -182,7 +205,9 @@ class DFE(ParameterLearner):
         )
         own = [layout.table(counts.values, t).ravel() for t in layout.class_tables]
         values = np.concatenate(own)
-        losses = self._count_losses(part, values, data, random, keep=True)
+        losses: list[FloatArray] = []
+        with self._keep_passes() if keeps else nullcontext():
+            self._count_losses(part, values, data, random, losses)
         for number, t in enumerate(layout.class_tables):
             layout.table(counts.values, t)[...] = part.table(values, number)
         # Tables without the class say nothing of it: they need not be read on the way.
@@ -191,7 +216,8 @@ class DFE(ParameterLearner):
             np.array(numbers, dtype=np.int64)
             for numbers in (layout.n_states, layout.sizes, others)
         )
-        for block, lost in zip(data.blocks(), losses, strict=True):
+        # There are fewer where the first pass ended early.
+        for block, lost in zip(data.blocks(), losses, strict=False):
             counting.count_tables(
                 block.codes.T, block.labels, lost, n_states, compiled.offsets,
                 compiled.start, compiled.axis_variable, compiled.axis_stride,
@@ -204,12 +230,11 @@ class DFE(ParameterLearner):
         counts: FloatArray,
         data: CodedData,
         random: np.random.Generator,
-        *,
-        keep: bool,
-    ) -> list[FloatArray]:
+        losses: list[FloatArray] | None = None,
+    ) -> None:
         """Count in factors that all have the class, the last one that of the class.
 
-        Returns what the samples of every block have added, if that is to be kept.
+        What the samples of every block have added goes to `losses`, if that is given.
         """
         from tanager.parameters import _kernels
 
@@ -239,12 +264,14 @@ class DFE(ParameterLearner):
         rows_of = rows_of.astype(np.uint32)
         heaviest = float(masses.max())
         kept: list[tuple[Uint32Array, Uint32Array, Int32Array] | None] = []
-        losses: list[FloatArray] = []
-        for _ in range(self.passes):
+        n_blocks = -(-data.n_samples // BLOCK_ROWS)
+        total = self.passes * n_blocks
+        for done in range(self.passes):
             for number, block in enumerate(data.blocks()):
                 if number == len(kept):
                     kept.append(None)
-                    losses.append(np.zeros(len(block.labels) if keep else 0))
+                    if losses is not None:
+                        losses.append(np.zeros(len(block.labels)))
                 families = kept[number]
                 if families is None:
                     # The entries of the samples, their number, and that of the class.
@@ -281,9 +308,10 @@ class DFE(ParameterLearner):
                 _kernels.count_by_loss(
                     *families, rows_of, block.labels, weights, order, n_classes,
                     float(least), max(1, int(DIGITS / digits)), counts, masses,
-                    inverses, losses[number],
+                    inverses, np.empty(0) if losses is None else losses[number],
                 )  # fmt: skip
-        return losses
+                report(self, done * n_blocks + number + 1, total, unit="block")
+            self.n_passes_ = done + 1
 
     def _check(self) -> None:
         check_whole("passes", self.passes, 1)
@@ -300,5 +328,5 @@ def _count_part(
     """Add the prediction losses of the samples of a part to copies of the counts."""
     before, random = so_far
     counts = Counts(before.layout, before.values.copy())
-    learner._count(counts, part, random)
+    learner._count(counts, part, random, keeps=False)
     return counts, random

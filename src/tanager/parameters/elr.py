@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
@@ -29,6 +29,7 @@ from tanager.parameters.initial_cpts import (
 )
 from tanager.parameters.softmax_objective import NetworkConditional
 from tanager.types import FloatArray
+from tanager.utils.progress import keep_best, report
 from tanager.utils.threads import map_threads, one_blas_thread
 from tanager.utils.validation import check_number, check_whole
 
@@ -184,42 +185,60 @@ class ELR(ParameterLearner):
         folds: list[Monitor] = []
         if self.folds is not None:
             parts = data.stratified_split(self.folds)
-            folds = map_threads(
-                lambda fold: self._tune(fold, solver, objective, *parts[fold], first),
-                range(len(parts)),
-                n_jobs,
-            )
-            errors = [[step["held_out_error"] for step in f.trace] for f in folds]
+            folds = [
+                Monitor(f"{type(self).__name__}, fold {fold} of {len(parts)}", steps)
+                for fold in range(1, len(parts) + 1)
+            ]
+            # What the folds have found when the time is up decides.
+            with keep_best(f"{type(self).__name__}, cross tuning", lambda: done(folds)):
+                map_threads(
+                    lambda fold: self._tune(
+                        fold, folds[fold], solver, objective, *parts[fold], first
+                    ),
+                    range(len(parts)),
+                    n_jobs,
+                )
+            errors = [
+                [step["held_out_error"] for step in fold.trace]
+                for fold in folds
+                if fold.trace
+            ]
             # Without held-out samples there is no evidence for any iteration.
             steps = select_iterations(errors) if errors else 0
-        monitor = Monitor()
-        norms = [np.inf]
+        monitor = Monitor(self, steps)
+        norm = np.inf
+        beta = solver.coordinates.start(first(data))
+        self.n_iter_ = 0
 
-        def report(_: FloatArray, value: float, norm: float) -> None:
-            norms.append(norm)
+        def record(vector: FloatArray, value: float, length: float) -> None:
+            nonlocal beta, norm
+            beta, norm, self.n_iter_ = vector, length, self.n_iter_ + 1
             monitor.record(objective=value, gradient_norm=norm)
 
-        beta = solver.coordinates.start(first(data))
-        beta, self.n_iter_ = self._minimise(solver, objective, beta, steps, report)
-        if self.folds is None and self.n_iter_ >= steps and norms[-1] > self.tol:
-            warn_not_converged(
-                self,
-                f"stopped after {self.n_iter_} of max_iter={self._steps} iterations "
-                f"with a gradient of {norms[-1]:.2g}, above tol={self.tol:g}",
-                "raise max_iter",
-            )
+        with keep_best(self, lambda: done([monitor])):
+            report(self, 0, steps, unit="iteration", bound=True)
+            beta, self.n_iter_ = self._minimise(solver, objective, beta, steps, record)
+            if self.folds is None and self.n_iter_ >= steps and norm > self.tol:
+                warn_not_converged(
+                    self,
+                    f"stopped after {self.n_iter_} of max_iter={self._steps} "
+                    f"iterations with a gradient of {norm:.2g}, above "
+                    f"tol={self.tol:g}",
+                    "raise max_iter",
+                )
         self.trace_ = [step for fold in folds for step in fold.trace] + monitor.trace
         return Parameters(layout, solver.coordinates.cpts(beta)[1])
 
     def _tune(
         self,
         fold: int,
+        monitor: Monitor,
         solver: GradientSolver,
         objective: NetworkConditional,
         rest: CodedData,
         held: CodedData,
         first: First,
-    ) -> Monitor:
+    ) -> None:
         """Record the held-out error at the start and after every iteration."""
         train, test = (
             NetworkConditional(
@@ -230,7 +249,6 @@ class ELR(ParameterLearner):
             )
             for part in (rest, held)
         )
-        monitor = Monitor()
 
         def record(beta: FloatArray, value: float, norm: float) -> None:
             monitor.record(
@@ -245,7 +263,6 @@ class ELR(ParameterLearner):
         value, gradient = train.value_and_gradient(beta)
         record(beta, value, float(np.linalg.norm(gradient)))
         self._minimise(solver, train, beta, self._steps, record)
-        return monitor
 
     def _first(
         self,
@@ -293,7 +310,7 @@ class ELR(ParameterLearner):
         return STEPS[self.solver] if self.max_iter is None else self.max_iter
 
     def _check(self) -> None:
-        convex = self.solver in ("convex", "auto")
+        convex = isinstance(self.solver, str) and self.solver in ("convex", "auto")
         hint = " The convex problem is ConditionalLikelihood()." if convex else ""
         check_solver(self.solver, hint)
         check_start(self.start)
@@ -302,3 +319,8 @@ class ELR(ParameterLearner):
         check_number("zero", self.zero, above=0, below=1, none=True)
         check_number("tol", self.tol, above=0)
         check_whole("max_iter", self.max_iter, 1, none=True)
+
+
+def done(monitors: Sequence[Monitor]) -> str:
+    """How many iterations were recorded, in words."""
+    return f"{sum(len(monitor.trace) for monitor in monitors)} iterations"

@@ -20,6 +20,7 @@ from tanager.parameters.incomplete_likelihood import (
     penalised,
 )
 from tanager.types import FloatArray
+from tanager.utils.progress import keep_best
 from tanager.utils.threads import one_blas_thread
 
 
@@ -115,27 +116,31 @@ class EM(ParameterLearner):
 
     def _iterate(self, rows: ObservedLikelihood, log_theta: FloatArray) -> FloatArray:
         frequencies = Frequency(alpha=self.alpha)
-        monitor = Monitor()
+        monitor = Monitor(self, self.max_iter)
         self.trace_ = monitor.trace
-        log_likelihood, counts = rows.expected(log_theta)
-        objective = penalised(log_likelihood, log_theta, self.alpha)
-        monitor.record(iteration=0, log_likelihood=log_likelihood, objective=objective)
-        for step in range(1, self.max_iter + 1):
-            log_theta = frequencies.log_tables(Counts(rows.layout, counts))
+        self.n_iter_ = 0
+        with keep_best(self, lambda: f"{self.n_iter_} steps"):
             log_likelihood, counts = rows.expected(log_theta)
-            before = objective
             objective = penalised(log_likelihood, log_theta, self.alpha)
             monitor.record(
-                iteration=step, log_likelihood=log_likelihood, objective=objective
+                iteration=0, log_likelihood=log_likelihood, objective=objective
             )
-            self.n_iter_ = step
-            gain = (objective - before) / rows.total
-            if gain <= self.tol:
-                return log_theta
-        warn_not_converged(
-            self,
-            f"stopped after max_iter={self.max_iter} steps with a gain of {gain:.2g} "
-            f"per sample, above tol={self.tol:g}",
-            "raise max_iter",
-        )
+            for step in range(1, self.max_iter + 1):
+                log_theta = frequencies.log_tables(Counts(rows.layout, counts))
+                self.n_iter_ = step
+                log_likelihood, counts = rows.expected(log_theta)
+                before = objective
+                objective = penalised(log_likelihood, log_theta, self.alpha)
+                monitor.record(
+                    iteration=step, log_likelihood=log_likelihood, objective=objective
+                )
+                gain = (objective - before) / rows.total
+                if gain <= self.tol:
+                    return log_theta
+            warn_not_converged(
+                self,
+                f"stopped after max_iter={self.max_iter} steps with a gain of "
+                f"{gain:.2g} per sample, above tol={self.tol:g}",
+                "raise max_iter",
+            )
         return log_theta

@@ -42,5 +42,5 @@ def make_solver(name: str, layout: FamilyLayout) -> GradientSolver:
 
 def check_solver(name: Any, hint: str = "") -> None:
     """Raise `InputError` for an unknown solver, with a hint after the message."""
-    if name not in SOLVERS:
+    if not isinstance(name, str) or name not in SOLVERS:
         raise InputError(f"{unknown_name('solver', name, SOLVERS)}{hint}")

@@ -25,6 +25,7 @@ from tanager.parameters.softmax_cpts import SoftmaxCPTs
 from tanager.parameters.softmax_objective import LOWEST
 from tanager.parameters.training_samples import LabelledSamples
 from tanager.types import FloatArray, IntArray
+from tanager.utils.progress import check_stop, keep_best, report
 from tanager.utils.validation import check_number, check_whole
 
 MAX_RATE = 0.5
@@ -182,7 +183,7 @@ class LossMinimizer(ParameterLearner):
                 structure, taught, Frequency(alpha=self.alpha), random
             )
         cpts = SoftmaxCPTs(layout, first, rows.codes, data.schema)
-        monitor = Monitor()
+        monitor = Monitor(self, self.epochs, unit="epoch")
         log_theta = self._descend(
             cpts, loss, rows, training, validation, random, monitor
         )
@@ -213,46 +214,55 @@ class LossMinimizer(ParameterLearner):
         # One factor for all batches: in the mean, steps follow the mean loss.
         factor = len(training) / (size * total)
         best, best_cpts, best_epoch = (np.inf, np.inf), cpts.log_theta, -1
-        for epoch in range(self.epochs):
-            rate = exponential_decay(self.rate, self.decay, epoch, self.epochs)
-            # All samples at once need no order, and in their own give equal bits.
-            order = training
-            if self.batch_size is not None:
-                order = random.permutation(training)
-            objective = error = 0.0
-            for begin in range(0, len(order), size):
-                batch = order[begin : begin + size]
-                log_joint = cpts.forward(batch)
-                value, by_joint = loss.value_and_gradient(
-                    log_joint, rows.labels[batch], rows.weights_of(batch)
-                )
-                cpts.backward(by_joint * factor)
-                cpts.step(adam, rate)
-                objective += value
-                error += rows.error(log_joint, batch)
+        ended = False
+        with keep_best(self, lambda: f"{len(monitor.trace)} epochs"):
+            report(self, 0, self.epochs, unit="epoch")
+            for epoch in range(self.epochs):
+                rate = exponential_decay(self.rate, self.decay, epoch, self.epochs)
+                # All samples at once need no order, and in their own give equal bits.
+                order = training
+                if self.batch_size is not None:
+                    order = random.permutation(training)
+                objective = error = 0.0
+                for begin in range(0, len(order), size):
+                    check_stop()
+                    batch = order[begin : begin + size]
+                    log_joint = cpts.forward(batch)
+                    value, by_joint = loss.value_and_gradient(
+                        log_joint, rows.labels[batch], rows.weights_of(batch)
+                    )
+                    cpts.backward(by_joint * factor)
+                    cpts.step(adam, rate)
+                    objective += value
+                    error += rows.error(log_joint, batch)
+                cpts.renew()
+                if not (
+                    np.isfinite(cpts.log_theta).all() and np.isfinite(adam.second).all()
+                ):
+                    # A gradient, finite itself, led to infinite values.
+                    raise overflow_error(self._loss())
+                record = {
+                    "objective": objective / total,
+                    "train_error": error / total,
+                    "rate": rate,
+                }
+                if len(validation) > 0:
+                    seen = _scores(cpts, loss, rows, validation)
+                    record["held_out_error"], record["held_out_objective"] = seen
+                    if seen < best:
+                        best, best_cpts, best_epoch = seen, cpts.log_theta.copy(), epoch
+                monitor.record(**record)
+                if len(validation) > 0 and epoch - best_epoch >= self.patience:
+                    break
+            ended = True
+        if not ended:
             cpts.renew()
-            if not (
-                np.isfinite(cpts.log_theta).all() and np.isfinite(adam.second).all()
-            ):
-                # A gradient, finite itself, led to infinite values.
-                raise overflow_error(self._loss())
-            report = {
-                "objective": objective / total,
-                "train_error": error / total,
-                "rate": rate,
-            }
-            if len(validation) > 0:
-                seen = _scores(cpts, loss, rows, validation)
-                report["held_out_error"], report["held_out_objective"] = seen
-                if seen < best:
-                    best, best_cpts, best_epoch = seen, cpts.log_theta.copy(), epoch
-            monitor.record(**report)
-            if len(validation) > 0 and epoch - best_epoch >= self.patience:
-                break
         return best_cpts if len(validation) > 0 else cpts.log_theta
 
     def _warn_if_worse(self) -> None:
         """Warn where the loss rose: more epochs would not help, a lower rate would."""
+        if not self.trace_:
+            return
         first, last = (self.trace_[k]["objective"] for k in (0, -1))
         if last > first + 0.1 * abs(first):
             warn_not_converged(

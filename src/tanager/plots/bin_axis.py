@@ -186,7 +186,30 @@ def _end_ticks(
     """Ticks at the cut points nearest to evenly spread places."""
     spread = np.linspace(places[0], places[-1], min(MAX_DATES, len(places)))
     near = np.abs(places[:, np.newaxis] - spread).argmin(axis=0)
-    return tuple((float(places[k]), texts[k]) for k in sorted(set(near.tolist())))
+    chosen = sorted(set(near.tolist()))
+    labels = shorten_times([texts[k] for k in chosen])
+    return tuple(
+        (float(places[k]), label) for k, label in zip(chosen, labels, strict=True)
+    )
+
+
+def shorten_times(texts: Sequence[str]) -> list[str]:
+    """Dates with times as dates alone if these differ, as times if all are equal.
+
+    Examples
+    --------
+    >>> shorten_times(["2024-05-01 08:00", "2024-06-01 12:30"])
+    ['2024-05-01', '2024-06-01']
+    >>> shorten_times(["2024-05-01 08:00", "2024-05-01 12:30"])
+    ['08:00', '12:30']
+    """
+    parts = [text.split(" ") for text in texts]
+    if not all(len(part) == 2 and part[0].count("-") == 2 for part in parts):
+        return list(texts)
+    dates = {date for date, _ in parts}
+    if len(dates) == len(parts):
+        return [date for date, _ in parts]
+    return [time for _, time in parts] if len(dates) == 1 else list(texts)
 
 
 def nice_ticks(low: float, high: float, most: int) -> list[float]:

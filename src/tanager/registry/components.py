@@ -9,24 +9,17 @@ from typing import TypeVar
 
 from sklearn.base import BaseEstimator, clone
 
-import tanager.encoding
-import tanager.losses
-import tanager.parameters
-import tanager.scores
-import tanager.structure
+from tanager import encoding as encoders
+from tanager import losses, scores
+from tanager import network as networks
+from tanager import parameters as learners
+from tanager import structure as structures
 from tanager.encoding import NumericEncoder, QuantileEncoder, TableEncoder
 from tanager.errors import CapabilityError, unknown_name
-from tanager.losses import Loss
 from tanager.model.structure import Structure
-from tanager.network import Network
-from tanager.parameters import (
-    Frequency,
-    KeepTables,
-    ParameterLearner,
-)
+from tanager.parameters import ParameterLearner
 from tanager.registry.short_names import PARAMETERS, STRUCTURES, StructureName
-from tanager.scores import Score
-from tanager.structure import ChowLiu, FactorSearch, ResidualTree, StructureLearner
+from tanager.structure import StructureLearner
 
 Part = TypeVar("Part")
 
@@ -114,22 +107,23 @@ def parts_from(
     """
     found = None if is_auto(structure) else structure_from(structure)
     if found is None and is_auto(parameters) and not counting:
-        found = FactorSearch()
+        found = structures.FactorSearch()
     if not is_auto(parameters):
         tables = parameters_from(parameters)
     elif counting or (incremental and not (found is not None and found.online)):
-        tables = Frequency()
+        tables = learners.Frequency()
     elif found is not None and found.suits_many_bins:
         tables = parameters_from(SMOOTH)
     else:
         gives_tables = found is not None and found.gives_tables
-        tables = KeepTables() if gives_tables else Frequency()
+        tables = learners.KeepTables() if gives_tables else learners.Frequency()
     # Learners that are given as objects keep their arguments.
     adapts = found is None or (
         isinstance(structure, str) and isinstance(parameters, str)
     )
     if found is None:
-        found = ResidualTree() if tables.suits_many_bins else ChowLiu()
+        suits = tables.suits_many_bins
+        found = structures.ResidualTree() if suits else structures.ChowLiu()
     if adapts:
         smooth_structure(found, tables)
     if not is_auto(encoder):
@@ -161,7 +155,7 @@ def structure_from(part: object) -> StructureLearner:
             return found[1]
         known = (name.lower() for entry in STRUCTURES for name in entry.listed)
         raise unknown_name("structure", part, ("auto", *known))
-    if isinstance(part, (Network, Structure)):
+    if isinstance(part, (networks.Network, Structure)):
         raise CapabilityError(
             f"structure is a {type(part).__name__}, not a StructureLearner; to learn "
             "new CPTs for the arcs of a network give structure="
@@ -227,14 +221,11 @@ def part_classes() -> dict[str, type[BaseEstimator]]:
     ``__all__``.
     """
     kinds = (
-        NumericEncoder, TableEncoder, StructureLearner, ParameterLearner, Loss, Score,
+        NumericEncoder, TableEncoder, StructureLearner, ParameterLearner, losses.Loss,
+        scores.Score,
     )  # fmt: skip
     found = {}
-    packages = (
-        tanager.encoding, tanager.losses, tanager.parameters, tanager.scores,
-        tanager.structure,
-    )  # fmt: skip
-    for package in packages:
+    for package in (encoders, losses, learners, scores, structures):
         for name in package.__all__:
             item = getattr(package, name)
             if (

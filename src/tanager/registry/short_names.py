@@ -4,37 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tanager.losses import HybridLoss, MarginLoss
-from tanager.parameters import (
-    APN,
-    DFE,
-    ELR,
-    EM,
-    ConditionalLikelihood,
-    Frequency,
-    KeepTables,
-    LossMinimizer,
-    ParameterLearner,
-)
-from tanager.scores import Score, score_from
-from tanager.structure import (
-    KDB,
-    ChowLiu,
-    ConstraintBased,
-    FactorSearch,
-    GreedyKTree,
-    GumbelTree,
-    HillClimbing,
-    NaiveBayes,
-    OrderBased,
-    RandomTree,
-    ResidualTree,
-    StructureLearner,
-    SuperParent,
-)
+from tanager import losses, scores, structure
+from tanager import parameters as learners
+
+if TYPE_CHECKING:
+    from tanager.parameters import ELR, ParameterLearner
+    from tanager.scores import Score
+    from tanager.structure import StructureLearner
 
 
 @dataclass(frozen=True)
@@ -115,26 +93,28 @@ def _bounds(k: str | None, kind: str | None) -> dict[str, Any]:
 
 def _score(name: str, k: str | None) -> Score:
     """A score by its name, with folds where a feature may have several parents."""
-    score = score_from("CR" if name.upper() == "CRML" else name)
+    score = scores.score_from("CR" if name.upper() == "CRML" else name)
     return score if _k(k) == 1 else score.set_params(folds=FOLDS_OF_K_TREES)
 
 
 def _fallback() -> ELR:
     """What learns the penalised conditional likelihood where it is not convex."""
-    return ELR(solver="lbfgs", folds=3)
+    return learners.ELR(solver="lbfgs", folds=3)
 
 
 STRUCTURES: tuple[StructureName, ...] = (
-    StructureName("NB", NaiveBayes, ("NB",), "naive Bayes", plus=True),
+    StructureName(
+        "NB", lambda: structure.NaiveBayes(), ("NB",), "naive Bayes", plus=True
+    ),
     StructureName(
         "TAN-CMI|Chow-Liu",
-        ChowLiu,
+        lambda: structure.ChowLiu(),
         ("TAN-CMI", "Chow-Liu"),
         "tree-augmented naive Bayes by conditional mutual information (Chow-Liu)",
     ),
     StructureName(
         "TAN",
-        ChowLiu,
+        lambda: structure.ChowLiu(),
         ("TAN",),
         "tree-augmented naive Bayes by conditional mutual information (Chow-Liu)",
         dash=False,
@@ -143,27 +123,29 @@ STRUCTURES: tuple[StructureName, ...] = (
     ),
     StructureName(
         "TAN-EAR",
-        partial(ChowLiu, criterion="ear"),
+        lambda: structure.ChowLiu(criterion="ear"),
         ("TAN-EAR",),
         "forest of maximum explaining away residual",
     ),
     StructureName(
         "TAN-Random",
-        RandomTree,
+        lambda: structure.RandomTree(),
         ("TAN-Random",),
         "tree-augmented naive Bayes: a random order and a random earlier parent",
     ),
     StructureName(
         r"(?:TAN|([1-9]\d*)-tree)-RES",
-        lambda k: ResidualTree(k=_k(k)),
+        lambda k: structure.ResidualTree(k=_k(k)),
         ("TAN-RES", "2-tree-RES"),
         "residual tree or k-tree: score tests on the residuals of the current model",
-        parameters={"RCL": lambda: ConditionalLikelihood(C="cv", interactions=2)},
+        parameters={
+            "RCL": lambda: learners.ConditionalLikelihood(C="cv", interactions=2)
+        },
     ),
     *(
         StructureName(
             pattern,
-            partial(FactorSearch, order=order),
+            lambda order=order: structure.FactorSearch(order=order),
             (pattern,),
             f"log-linear model: {about}",
             dash=False,
@@ -186,30 +168,30 @@ STRUCTURES: tuple[StructureName, ...] = (
             make,
             listed,
             f"parents by gradient descent, {among}",
-            parameters={"HYB": KeepTables},
+            parameters={"HYB": lambda: learners.KeepTables()},
         )
         for pattern, make, listed, among in (
             (
                 rf"{PARENTS}-Gumbel",
-                lambda k: GumbelTree(k=_k(k)),
+                lambda k: structure.GumbelTree(k=_k(k)),
                 ("TAN-Gumbel", "2-parent-Gumbel"),
                 "among eight earlier features in a random order",
             ),
             (
                 rf"{PARENTS}-Subset-?([1-9]\d*)",
-                lambda k, n: GumbelTree(k=_k(k), n_candidates=int(n)),
+                lambda k, n: structure.GumbelTree(k=_k(k), n_candidates=int(n)),
                 ("TAN-Subset8",),
                 "among that many (any number) earlier features in a random order",
             ),
             (
                 rf"{PARENTS}-All",
-                lambda k: GumbelTree(k=_k(k), n_candidates=None),
+                lambda k: structure.GumbelTree(k=_k(k), n_candidates=None),
                 ("TAN-All",),
                 "among all earlier features in a random order",
             ),
             (
                 r"TAN-Heuristic-?([ABC])(?:-?([1-9]\d*))?",
-                lambda order, n: GumbelTree(
+                lambda order, n: structure.GumbelTree(
                     order=HEURISTIC_ORDERS[order.lower()],
                     candidates="nearest",
                     n_candidates=8 if n is None else int(n),
@@ -220,7 +202,7 @@ STRUCTURES: tuple[StructureName, ...] = (
             ),
             (
                 "TAN-Free",
-                lambda: GumbelTree(order=None),
+                lambda: structure.GumbelTree(order=None),
                 ("TAN-Free",),
                 "among eight other features, without an order",
             ),
@@ -228,7 +210,7 @@ STRUCTURES: tuple[StructureName, ...] = (
     ),
     StructureName(
         "Pseudo-TAN",
-        lambda: GumbelTree(order="cyclic"),
+        lambda: structure.GumbelTree(order="cyclic"),
         ("Pseudo-TAN",),
         "parents by gradient descent, among eight other features, cycles allowed: a "
         "log-linear model",
@@ -237,26 +219,32 @@ STRUCTURES: tuple[StructureName, ...] = (
     ),
     StructureName(
         rf"{TREE}-(CR|CRML)",
-        lambda k, kind, score: GreedyKTree(**_bounds(k, kind), score=_score(score, k)),
+        lambda k, kind, score: structure.GreedyKTree(
+            **_bounds(k, kind), score=_score(score, k)
+        ),
         ("TAN-CR", "2-tree-CR"),
         "greedy forward search on classification rate",
     ),
     StructureName(
         rf"{TREE}-(CL)",
-        lambda k, kind, score: GreedyKTree(**_bounds(k, kind), score=_score(score, k)),
+        lambda k, kind, score: structure.GreedyKTree(
+            **_bounds(k, kind), score=_score(score, k)
+        ),
         ("TAN-CL",),
         "greedy forward search on conditional likelihood",
     ),
     StructureName(
         rf"{TREE}-SuperParent",
-        lambda k, kind: SuperParent(**_bounds(k, kind), score=_score("CR", k)),
+        lambda k, kind: structure.SuperParent(
+            **_bounds(k, kind), score=_score("CR", k)
+        ),
         ("TAN-SuperParent", "2-tree-SuperParent"),
         "arcs from one feature to the best children, by classification rate",
     ),
     *(
         StructureName(
             rf"{TREE}-({order})-({score})",
-            lambda k, kind, order, score: OrderBased(
+            lambda k, kind, order, score: structure.OrderBased(
                 order.lower(), score=_score(score, k), **_bounds(k, kind)
             ),
             listed,
@@ -288,13 +276,13 @@ STRUCTURES: tuple[StructureName, ...] = (
     ),
     StructureName(
         r"KDB(\d+)",
-        lambda k: KDB(k=int(k)),
+        lambda k: structure.KDB(k=int(k)),
         ("KDB2",),
         "k-dependence Bayesian classifier: k feature parents along an order",
     ),
     StructureName(
         "HGC",
-        HillClimbing,
+        lambda: structure.HillClimbing(),
         ("HGC",),
         "general network of at most two parents each, by hill climbing on a Bayesian "
         "score",
@@ -303,7 +291,7 @@ STRUCTURES: tuple[StructureName, ...] = (
     ),
     StructureName(
         "GBN",
-        ConstraintBased,
+        lambda: structure.ConstraintBased(),
         ("GBN",),
         "general network by independence tests (three-phase dependency analysis)",
         dash=False,
@@ -312,25 +300,39 @@ STRUCTURES: tuple[StructureName, ...] = (
 )
 
 PARAMETERS: tuple[ParameterName, ...] = (
-    ParameterName("ML", lambda: Frequency(zero=1e-5), "frequencies, zeros set to 1e-5"),
-    ParameterName("FE", Frequency, "frequencies with Laplace smoothing", plus=True),
-    ParameterName("OFE", Frequency, "frequencies with Laplace smoothing", plus=True),
-    ParameterName("DFE", DFE, "discriminative frequency estimates", plus=True),
+    ParameterName(
+        "ML", lambda: learners.Frequency(zero=1e-5), "frequencies, zeros set to 1e-5"
+    ),
+    ParameterName(
+        "FE",
+        lambda: learners.Frequency(),
+        "frequencies with Laplace smoothing",
+        plus=True,
+    ),
+    ParameterName(
+        "OFE",
+        lambda: learners.Frequency(),
+        "frequencies with Laplace smoothing",
+        plus=True,
+    ),
+    ParameterName(
+        "DFE", lambda: learners.DFE(), "discriminative frequency estimates", plus=True
+    ),
     ParameterName(
         "CL",
-        lambda: ELR(zero=1e-5),
+        lambda: learners.ELR(zero=1e-5),
         "maximum conditional likelihood by conjugate gradient with cross tuning, from "
         "the frequencies of ML",
     ),
     ParameterName(
         "RCL",
-        lambda: ConditionalLikelihood(C="cv", fallback=_fallback()),
+        lambda: learners.ConditionalLikelihood(C="cv", fallback=_fallback()),
         "regularised conditional likelihood (convex, C by cross-validation; for other "
         "structures L-BFGS with cross tuning)",
     ),
     ParameterName(
         "SCL",
-        lambda: ConditionalLikelihood(
+        lambda: learners.ConditionalLikelihood(
             C="cv",
             smooth=True,
             interactions=2,
@@ -342,42 +344,55 @@ PARAMETERS: tuple[ParameterName, ...] = (
     ),
     ParameterName(
         "ELR",
-        ELR,
+        lambda: learners.ELR(),
         "maximum conditional likelihood by conjugate gradient with cross tuning, from "
         "frequencies with Laplace smoothing",
         plus=True,
     ),
     ParameterName(
         "ELR_theta",
-        lambda: ELR(solver="cg-theta"),
+        lambda: learners.ELR(solver="cg-theta"),
         "maximum conditional likelihood by conjugate gradient on probabilities, not on "
         "softmax parameters, with cross tuning",
         plus=True,
     ),
-    ParameterName("EM", EM, "expectation maximisation for missing values", plus=True),
     ParameterName(
-        "APN", APN, "likelihood of incomplete data, by its gradient", plus=True
+        "EM",
+        lambda: learners.EM(),
+        "expectation maximisation for missing values",
+        plus=True,
+    ),
+    ParameterName(
+        "APN",
+        lambda: learners.APN(),
+        "likelihood of incomplete data, by its gradient",
+        plus=True,
     ),
     ParameterName(
         "APN_theta",
-        lambda: APN(solver="cg-theta"),
+        lambda: learners.APN(solver="cg-theta"),
         "likelihood of incomplete data, by its gradient on probabilities",
         plus=True,
     ),
     ParameterName(
         "MM",
-        lambda: LossMinimizer(loss=MarginLoss()),
+        lambda: learners.LossMinimizer(loss=losses.MarginLoss()),
         "large margins between the classes",
     ),
     ParameterName(
         "HYB",
-        lambda: LossMinimizer(loss=HybridLoss(gamma=None)),
+        lambda: learners.LossMinimizer(loss=losses.HybridLoss(gamma=None)),
         "likelihood and large margins together, the margin set from the data",
     ),
-    ParameterName("keep", KeepTables, "CPTs learned with the structure", alone=True),
+    ParameterName(
+        "keep",
+        lambda: learners.KeepTables(),
+        "CPTs learned with the structure",
+        alone=True,
+    ),
     ParameterName(
         "Ada",
-        Frequency,
+        lambda: learners.Frequency(),
         "frequencies with Laplace smoothing, boosted by AdaBoost",
         plus=True,
         boosted=True,

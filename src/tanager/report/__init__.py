@@ -1,4 +1,4 @@
-"""One-file HTML reports of models and of comparisons."""
+"""HTML reports and Markdown cards of models, and reports of comparisons."""
 
 from tanager.report.assessment import Assessment, assess
 from tanager.report.comparison_page import (
@@ -7,6 +7,7 @@ from tanager.report.comparison_page import (
     comparison_text,
     write_comparison,
 )
+from tanager.report.model_card import ModelCard, make_card
 from tanager.report.model_report import Training, report_text, write_report
 from tanager.report.samples import ReportData
 
@@ -14,10 +15,12 @@ __all__ = [
     "Assessment",
     "ComparedMetric",
     "Comparison",
+    "ModelCard",
     "ReportData",
     "Training",
     "assess",
     "comparison_text",
+    "make_card",
     "report_text",
     "write_comparison",
     "write_report",

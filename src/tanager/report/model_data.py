@@ -10,8 +10,13 @@ from tanager._version import __version__
 from tanager.io.factor_document import factor_entries
 from tanager.model.schema import Schema, Variable
 from tanager.network import AnyNetwork, LogLinearNetwork, Network
-from tanager.report.class_contrasts import class_contrasts
 from tanager.report.payload import Payload
+from tanager.report.table_coding import (
+    CodedTable,
+    code_table,
+    merge_levels,
+    mixed_effects,
+)
 
 EXACT_INTEGERS = 2**53
 """Whole numbers below this one are exact in a page."""
@@ -127,32 +132,47 @@ def _describe_structure(network: AnyNetwork) -> dict[str, Any]:
 def _describe_cpts(
     network: Network, payload: Payload, *, complete_only: bool = False
 ) -> dict[str, Any]:
-    """Parents and the axes of every table, the class last.
+    """Parents and the axes of every table, the class last; see `table_coding`.
 
-    The values of a table are ordered by class, so that neighbours are neighbouring
-    states. Of tables with contrasts those of the first class are enough. With
-    `complete_only` these are left out, too: they are the same for every class, so that
-    they do not change the posterior of a complete sample.
+    The numbers of a table are ordered by class, so that neighbours are neighbouring
+    states. With `complete_only` tables of effects have only the contrasts of the
+    classes: the rest is the same for every class, so that it does not change the
+    posterior of a complete sample.
     """
     structure, layout = network.structure, network.parameters.layout
     entries = []
-    values, contrasts = [np.empty(0)], [np.empty(0, dtype=np.int64)]
+    values, effects = [np.empty(0)], [np.empty(0, dtype=np.int64)]
+    levels: list[CodedTable] = []
     for t, (owner, axes) in enumerate(zip(layout.owners, layout.axes, strict=True)):
         table = layout.table(network.parameters.log_theta, t)
-        entry: dict[str, Any] = {"owner": owner, "axes": list(axes)}
+        ordered = [v for v in axes if v != layout.target]
         if layout.target in axes:
-            table = np.moveaxis(table, axes.index(layout.target), -1)
-            entry["axes"] = [v for v in axes if v != layout.target] + [layout.target]
-            found = class_contrasts(table)
-            if found is not None:
-                entry["contrasts"] = "only" if complete_only else "first"
-                contrasts.append(found.ravel())
-                table = table[..., : 0 if complete_only else 1]
-            table = np.moveaxis(table, -1, 0)
-        values.append(table.ravel())
+            table = np.moveaxis(table, axes.index(layout.target), 0)
+        else:
+            table = table[None]
+        is_cpt = len(layout.tables_of(owner)) == 1 and owner in ordered
+        coded = code_table(table, ordered.index(owner) + 1 if is_cpt else None)
+        if layout.target in axes:
+            ordered.append(layout.target)
+        entry: dict[str, Any] = {"owner": owner, "axes": ordered}
+        entry["coding"], entry["normalised"] = coded.coding, coded.normalised
+        if coded.coding == "values":
+            values.append(coded.logs.ravel())
+        elif coded.coding == "levels":
+            levels.append(coded)
+        elif complete_only:
+            entry |= {"coding": "contrasts", "normalised": False}
+            whole = mixed_effects(table)
+            assert whole is not None
+            effects.append(whole[1:].ravel())
+        else:
+            effects.append(coded.effects.ravel())
         entries.append(entry)
     payload.add_logs("tables", np.concatenate(values))
-    payload.add_integers("contrasts", np.concatenate(contrasts))
+    payload.add_sparse("effects", np.concatenate(effects))
+    distinct, places = merge_levels(levels)
+    payload.add_logs("levels", distinct)
+    payload.add_codes("level_codes", places)
     return _describe_structure(network) | {
         "order": list(structure.topological_order),
         "tables": entries,

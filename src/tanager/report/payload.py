@@ -52,9 +52,14 @@ class Payload:
         units = to_units(np.ravel(values), STEP)
         self._add(name, "log", _zigzag(np.diff(units, prepend=0)), 7)
 
-    def add_integers(self, name: str, values: IntArray) -> None:
-        """Add whole numbers below 2^52 of both signs, most of them small."""
-        self._add(name, "integer", _zigzag(np.ravel(values)), 7)
+    def add_sparse(self, name: str, values: IntArray) -> None:
+        """Add whole numbers below 2^52 of both signs, most of which are zero."""
+        flat = np.ravel(values)
+        filled = flat != 0
+        self.parts.append(np.packbits(filled, bitorder="little").tobytes())
+        self._add(name, "sparse", _zigzag(flat[filled]), 7)
+        self.parts[-2:] = [b"".join(self.parts[-2:])]
+        self.entries[-1] |= {"size": len(flat), "filled": int(filled.sum())}
 
     def add_floats(self, name: str, values: FloatArray) -> None:
         """Add numbers with the precision of float32."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from tanager.data.coded_data import CodedData
 from tanager.errors import CapabilityError
 from tanager.scores.family_changes import Best, Moves
-from tanager.scores.family_scores import FamilyScores, go_on
+from tanager.scores.family_scores import FamilyScores
 from tanager.types import BoolArray
 
 
@@ -28,9 +28,6 @@ class MoveScorer(metaclass=ABCMeta):
 
     value: float
     parents: list[tuple[int, ...]]
-
-    pause: Callable[[], None] = staticmethod(go_on)
-    """Called between batches of work; a search sets a function that may raise."""
 
     @abstractmethod
     def best(self, moves: Moves, *, above: float) -> Best:

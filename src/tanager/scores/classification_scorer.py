@@ -169,7 +169,6 @@ class ClassificationScorer(IncrementalScorer):
         size = max(PART_ROWS, ceil(n_rows / MOST_PARTS))
 
         def score(first: int) -> Scored:
-            self.pause()
             gain = np.zeros(len(groups))
             work = _move_group_kernels.gains_together(
                 rows.rows, rows.labels, rows.folds, rows.score_weights, self.log_joint,

@@ -76,7 +76,6 @@ class FamilyScorer(MoveScorer):
         out = np.empty(len(moves))
 
         def fill(group: tuple[int, IntArray]) -> None:
-            self.pause()
             child, numbers = group
             size = int(moves.sizes[numbers[0]])
             sets = np.ascontiguousarray(moves.parents[numbers, :size])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,6 +18,7 @@ from tanager.errors import InputError, TableSizeError
 from tanager.model.layout import MAX_CELLS
 from tanager.scores.scoring_data import exact_weights
 from tanager.types import BoolArray, FloatArray, IntArray
+from tanager.utils.progress import check_stop
 from tanager.utils.threads import map_threads, n_threads
 
 Family = tuple[int, tuple[int, ...]]
@@ -140,10 +141,6 @@ def no_samples_error() -> InputError:
     )
 
 
-def go_on() -> None:
-    """Do nothing."""
-
-
 class FamilyScores:
     """Scores of families, each computed once.
 
@@ -157,11 +154,6 @@ class FamilyScores:
         The score of a family.
     allowed : ndarray of bool, shape (n_variables, n_variables), or None, default=None
         ``allowed[i, j]``: i may become a parent of j; None allows all.
-
-    Attributes
-    ----------
-    pause : callable
-        Called between batches of work; a search sets a function that may raise.
 
     Examples
     --------
@@ -184,7 +176,6 @@ class FamilyScores:
         self.criterion = criterion
         shape = (self.n_variables, self.n_variables)
         self.allowed = np.ones(shape, dtype=np.bool_) if allowed is None else allowed
-        self.pause: Callable[[], None] = go_on
         self._turn = Lock()
         self._known: dict[Family, float] = {}
         self._further: dict[Family, FloatArray] = {}
@@ -243,7 +234,6 @@ class FamilyScores:
         ]
 
         def score(item: tuple[Family, FloatArray, IntArray]) -> None:
-            self.pause()
             (child, parents), column, groups = item
             chosen = np.zeros(len(widths), dtype=np.bool_)
             chosen[groups] = True
@@ -287,7 +277,7 @@ class FamilyScores:
         """Score one family."""
         from tanager.scores import _family_score_kernels
 
-        self.pause()
+        check_stop()
         rows = self.rows
         joint, n_joint = self._joint(child, parents)
         width = int(rows.widths[child])

@@ -23,6 +23,7 @@ from tanager.scores.family_tables import (
 )
 from tanager.scores.scoring_data import STEPS, ScoringData
 from tanager.types import FloatArray, IntArray
+from tanager.utils.progress import check_stop
 from tanager.utils.threads import map_threads
 
 CACHE_BYTES = 256_000_000
@@ -149,7 +150,7 @@ class IncrementalScorer(MoveScorer):
             blocks[first : first + WAVE] for first in range(1, len(blocks), WAVE)
         ]
         for wave in waves:
-            self.pause()
+            check_stop()
             mark = least
             results = map_threads(
                 lambda block, mark=mark: self._best_of(block, mark),  # type: ignore[misc]
@@ -175,7 +176,7 @@ class IncrementalScorer(MoveScorer):
         """Find the best group of moves; see `MoveScorer`."""
         parts = []
         for some in self.batches(moves, groups):
-            self.pause()
+            check_stop()
             wanted = np.unique(np.concatenate([np.asarray(group) for group in some]))
             few = Moves(moves.children[wanted], moves.parents[wanted])
             each = [np.searchsorted(wanted, group) for group in some]
@@ -265,7 +266,7 @@ class IncrementalScorer(MoveScorer):
         """Cache tables that will be used again, as many as fit."""
         cells = self.move_cells(moves)
         for child, numbers in moves.groups():
-            self.pause()
+            check_stop()
             for block in self.blocks(moves, child, numbers):
                 found = find_tables(self.kept_tables, child, block.sets)
                 if not block.whole or found is not None:

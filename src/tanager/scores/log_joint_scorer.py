@@ -23,6 +23,7 @@ from tanager.scores.incremental_scorer import (
 )
 from tanager.scores.scoring_data import ScoringData
 from tanager.types import FloatArray, IntArray, LabelArray
+from tanager.utils.progress import check_stop
 from tanager.utils.threads import map_threads
 
 SCORE_BITS = 24
@@ -183,7 +184,7 @@ class FunctionScorer(IncrementalScorer):
         else:
             moved = np.empty_like(self.log_joint)
             for k, t in enumerate(chosen):
-                self.pause()  # a function of a user may be slow
+                check_stop()  # a function of a user may be slow
                 moved[:] = self.log_joint
                 _classification_kernels.add_changes(
                     rows.codes, rows.folds, tables.sets[t], rows.widths, tables.child,
@@ -209,7 +210,6 @@ def score_groups(
     rows = scorer.rows
 
     def score(some: list[IntArray]) -> list[float]:
-        scorer.pause()
         values = []
         log_joint = np.empty_like(scorer.log_joint)
         for group in some:

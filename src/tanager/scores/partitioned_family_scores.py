@@ -19,6 +19,7 @@ from tanager.scores.family_scores import (
     no_samples_error,
 )
 from tanager.types import BoolArray, FloatArray, IntArray
+from tanager.utils.progress import check_stop
 
 ROUND_CELLS = 4_000_000
 """Cells of the tables that are counted in one round."""
@@ -70,7 +71,7 @@ class PartitionedFamilyScores(FamilyScores):
     def _find(self, families: Sequence[Family]) -> None:
         columns = {family: np.full(self.n_variables, np.nan) for family in families}
         for some in self._rounds(families):
-            self.pause()
+            check_stop()
             asked = [(child, (*parents, z)) for (child, parents), z in some]
             tables = self._whole.count(asked)
             for ((child, parents), z), table in zip(some, tables, strict=True):
@@ -79,7 +80,7 @@ class PartitionedFamilyScores(FamilyScores):
             self._further[family] = self._finish(column, len(family[1]) + 1)
 
     def _score(self, child: int, parents: tuple[int, ...]) -> float:
-        self.pause()
+        check_stop()
         self._check_size(child, parents)
         (table,) = self._whole.count([(child, parents)])
         score = np.array([self._score_table(child, table)])

@@ -32,6 +32,7 @@ from tanager.scores.scoring_part import (
     total_weight,
 )
 from tanager.types import FloatArray, IntArray
+from tanager.utils.progress import check_stop
 
 ROUND_CELLS = 8_000_000
 """Cells of the tables of moves that are scored in one round."""
@@ -129,7 +130,7 @@ class PartitionedScorer(MoveScorer):
             parts.rules,
             function,
             log_prior(self.rows, smoothing, slices),
-            self.families,
+            tuple(self.families),  # as they are now: lost values are made of them
             each=parts.starts,
         )
         self._tables: dict[int, ChangeTables] = {}  # those that the parts have
@@ -142,7 +143,7 @@ class PartitionedScorer(MoveScorer):
         index, score = -1, -np.inf
         work = np.zeros(2, dtype=np.int64)
         for batch in self._batches(moves):
-            self.pause()
+            check_stop()
             wanted = self._place_tables(batch)
             numbers = np.concatenate([block.numbers for block in batch])
             scores, more = self._scores(wanted, max(least, score))
@@ -161,7 +162,7 @@ class PartitionedScorer(MoveScorer):
         scores = np.empty(len(groups))
         work = np.zeros(2, dtype=np.int64)
         for some in self._group_batches(moves, groups):
-            self.pause()
+            check_stop()
             own = [np.asarray(groups[g]) for g in some]
             kept = np.unique(np.concatenate(own))
             few = Moves(moves.children[kept], moves.parents[kept])

@@ -79,7 +79,6 @@ class RefitScorer(MoveScorer):
         self, groups: Sequence[Sequence[tuple[int, tuple[int, ...]]]], above: float
     ) -> Best:
         def fit_and_score(group: Sequence[tuple[int, tuple[int, ...]]]) -> float:
-            self.pause()
             parents = list(self.parents)
             for child, of in group:
                 parents[child] = of

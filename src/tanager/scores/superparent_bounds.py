@@ -22,6 +22,7 @@ from tanager.scores.incremental_scorer import (
 )
 from tanager.scores.scoring_data import ScoringData
 from tanager.types import BoolArray, FloatArray, IndexArray, IntArray
+from tanager.utils.progress import check_stop
 from tanager.utils.threads import map_threads
 
 
@@ -126,7 +127,7 @@ class SuperparentBounds:
         change = scorer.log_joint - self._log_joint[self._places]
 
         # Not between two parents: all bounds must belong to the same log joint.
-        scorer.pause()
+        check_stop()
 
         def shift(parent: int) -> float:
             if not self._known[parent]:
@@ -197,7 +198,7 @@ class SuperparentBounds:
         from tanager.scores import _move_group_kernels
 
         scorer, rows = self._scorer, self._scorer.rows
-        scorer.pause()
+        check_stop()
         numbers = np.concatenate([np.asarray(group) for group in groups])
         few = Moves(moves.children[numbers], moves.parents[numbers])
         moved = scorer.pack(few, keep=False)

@@ -13,6 +13,7 @@ from tanager.errors import InputError
 from tanager.model.schema import Schema
 from tanager.model.structure import find_cycle
 from tanager.types import BoolArray, IndexArray
+from tanager.utils.validation import is_iterable
 
 Arc = tuple[str, str]
 
@@ -260,7 +261,7 @@ def _check_tiers(tiers: Iterable[Iterable[str]]) -> tuple[tuple[str, ...], ...]:
 
 
 def _read_items(argument: str, value: Iterable[Any], expected: str) -> tuple[Any, ...]:
-    if isinstance(value, str) or not isinstance(value, Iterable):
+    if isinstance(value, str) or not is_iterable(value):
         raise InputError(f"{argument} must be a sequence of {expected}, got {value!r}.")
     return tuple(value)
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from dataclasses import replace
-from time import perf_counter
 from typing import Any, ClassVar
 
 import numpy as np
@@ -32,8 +30,9 @@ from tanager.optim import warn_not_converged
 from tanager.scores.scoring_data import no_rows_error
 from tanager.structure.base import StructureLearner, StructureResult
 from tanager.structure.constraints import Constraints, check_constraints
-from tanager.structure.search.search_loop import warn_interrupted, warn_out_of_time
 from tanager.types import CodeArray, FloatArray, LabelArray
+from tanager.utils.progress import keep_best, report, watch
+from tanager.utils.text import pluralise
 from tanager.utils.validation import check_flag, check_number, check_whole
 
 MAX_ORDER = 3
@@ -44,8 +43,6 @@ KEPT_WEIGHTS = 4_000_000
 
 ENDS = {
     "max_passes": ("took its largest number of passes", "raise tol"),
-    "deadline": ("stopped by max_seconds", "raise max_seconds, or tol"),
-    "interrupted": ("was interrupted", "raise tol for a shorter fit"),
     "rounding": ("was stopped by rounding", "raise tol"),
 }
 """What ended a fit before `tol`, and what to do."""
@@ -78,9 +75,9 @@ class FactorSearch(StructureLearner):
         ends: the penalised objective is then at most this fraction above its minimum.
         None takes a few sweeps over the factors, which suffice for the predictions.
     max_seconds : float or None, default=None
-        Time after which no further stage begins; the factors so far are then fitted to
-        all samples, with a warning. It also ends the fit by `tol`. Ctrl-C has the same
-        effect.
+        Time after which the result is the best so far, with a warning. The search takes
+        at most 85 % of it; the factors so far are then fitted to all samples, if there
+        is time, and last of all by `tol`. Ctrl-C has the same effect at once.
     verbose : bool, default=False
         Whether every stage is reported on standard error.
 
@@ -165,6 +162,17 @@ class FactorSearch(StructureLearner):
         """Whether samples are held out by their position: always."""
         return True
 
+    def sample_bytes(self, n_features: int, n_classes: int) -> int:  # noqa: ARG002
+        """Memory per sample, besides its codes, that `learn` takes, about.
+
+        Weight and posteriors in single precision, twice with bags, which are also
+        drawn; `tol` takes posteriors in double precision.
+        """
+        n_columns = 1 if n_classes == 2 else n_classes
+        bags = 4 * n_columns + 28 if self.n_bags > 1 else 0
+        exact = 8 * n_columns if self.tol is not None else 0
+        return 4 * n_columns + 5 + max(bags, exact)
+
     def check(self, schema: Schema) -> None:
         """Raise for impossible arguments or constraints."""
         self._options(schema)
@@ -174,23 +182,25 @@ class FactorSearch(StructureLearner):
     ) -> StructureResult:
         """Find and fit the factors; see `StructureLearner.learn`."""
         options = self._options(data.schema)
+        with watch(self, self.max_seconds, verbose=self.verbose, every=True):
+            return self._learn(data, options, np.random.default_rng(random_state))
+
+    def _learn(
+        self, data: CodedData, options: SelectionOptions, random: np.random.Generator
+    ) -> StructureResult:
         if data.in_parts and data.n_samples <= FEW_SAMPLES:
             data = data.stratified_sample(FEW_SAMPLES)  # all of them
         selection = self._select(data, options)
         fit = selection.run()
         deviations = None
         if self.n_bags > 1:
-            bags = self._fill_bags(selection, fit, np.random.default_rng(random_state))
+            bags = self._fill_bags(fit, random)
             if bags.n_bags > 1:
                 fit, deviations = bags.mean(), bags.deviations()
-        if selection.interrupted:
-            warn_interrupted(self, len(selection.progress.monitor.trace))
-        elif selection.progress.out_of_time:
-            warn_out_of_time(self, len(selection.progress.monitor.trace))
         self.certificate_ = self._report_certificate(selection.certificate)
         statistics = FactorStatistics.of_fit(data.schema, fit)
         del fit  # and its posteriors
-        trace = tuple(selection.progress.monitor.trace)
+        trace = tuple(selection.monitor.trace)
         result = _make_result(statistics, selection.samples, trace, deviations)
         if data.in_parts:  # the samples of the search do not stand for all
             return replace(result, statistics=None)
@@ -235,30 +245,21 @@ class FactorSearch(StructureLearner):
         """Prepare a selection; raise for what needs all samples in one place."""
         if not data.in_parts:
             return _select_in_memory(data, options)
-        for name, value, usual in (("n_bags", self.n_bags, 1), ("tol", self.tol, None)):
-            if value != usual:
-                raise CapabilityError(
-                    f"FactorSearch({name}={value!r}) needs all samples in one place, "
-                    f"but there are more than {FEW_SAMPLES:,} in partitions. Use "
-                    f"{name}={usual!r}, or fit to a sample in memory."
-                )
+        if self.n_bags != 1:
+            raise CapabilityError(
+                f"FactorSearch(n_bags={self.n_bags!r}) needs all samples in one place, "
+                f"but there are more than {FEW_SAMPLES:,} in partitions. Use n_bags=1, "
+                "or fit to a sample in memory."
+            )
         return PartitionedSelection(data, options)
 
-    def _fill_bags(
-        self, selection: FactorSelection, fit: FactorFit, random: np.random.Generator
-    ) -> FactorBags:
+    def _fill_bags(self, fit: FactorFit, random: np.random.Generator) -> FactorBags:
         """Fit the bags, as many of them as there is time for."""
         bags = FactorBags(fit)
-        try:
-            while bags.n_bags < self.n_bags and not selection.interrupted:
-                if perf_counter() > selection.options.deadline:
-                    selection.progress.out_of_time = True
-                    break
+        with keep_best(self, lambda: pluralise(bags.n_bags, "bag")):
+            while bags.n_bags < self.n_bags:
                 bags.draw(random)
-                if self.verbose:
-                    _report(f"bag {bags.n_bags} of {self.n_bags}")
-        except KeyboardInterrupt:
-            selection.interrupted = True
+                report(self, bags.n_bags, self.n_bags, unit="bag")
         return bags
 
     def _report_certificate(
@@ -267,7 +268,7 @@ class FactorSearch(StructureLearner):
         """Warn if the fit did not reach `tol`."""
         if certificate is None:
             return None
-        if certificate.end != "converged":
+        if certificate.end in ENDS:
             reason, remedy = ENDS[certificate.end]
             warn_not_converged(
                 self,
@@ -296,16 +297,11 @@ class FactorSearch(StructureLearner):
         needed = masks.required | masks.required.T
         pairs = np.argwhere(np.triu(needed)).tolist()
         self._check_required(len(pairs))
-        deadline = np.inf
-        if self.max_seconds is not None:
-            deadline = perf_counter() + self.max_seconds
         return SelectionOptions(
             int(self.order),
             self.max_factors,
             masks.allowed | masks.allowed.T | needed,
             tuple((i, j) for i, j in pairs),
-            deadline,
-            _report if self.verbose else None,
             self.tol,
         )
 
@@ -366,7 +362,3 @@ def _make_result(
         factors=factors,
         statistics=statistics if statistics.n_weights <= KEPT_WEIGHTS else None,
     )
-
-
-def _report(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)

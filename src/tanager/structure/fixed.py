@@ -13,7 +13,7 @@ from tanager.model.schema import Schema
 from tanager.model.structure import Structure, find_cycle
 from tanager.structure.base import StructureLearner, StructureResult
 from tanager.structure.constraints import Arc
-from tanager.utils.validation import check_flag
+from tanager.utils.validation import check_flag, is_iterable
 
 
 class Fixed(StructureLearner):
@@ -76,8 +76,13 @@ class Fixed(StructureLearner):
         check_flag("class_rooted", self.class_rooted)
         target = len(schema) - 1
         parents: list[list[int]] = [[] for _ in schema]
+        if isinstance(self.edges, str) or not is_iterable(self.edges):
+            raise InputError(
+                "edges must be a list of (parent, child) pairs of names, got "
+                f"{self.edges!r}."
+            )
         for edge in self.edges:
-            if isinstance(edge, str) or len(edge) != 2:
+            if isinstance(edge, str) or not is_iterable(edge) or len(edge) != 2:
                 raise InputError(
                     f"edges expects (parent, child) pairs of names, got {edge!r}."
                 )

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import os
-import stat
 import warnings
 from contextlib import suppress
 from typing import Any
@@ -17,6 +16,8 @@ from numba.core.caching import (
     _CacheLocator,
     _SourceFileBackedLocatorMixin,
 )
+
+from tanager.utils.cache_folder import is_open_to_all
 
 _warned = False
 
@@ -105,15 +106,6 @@ def is_kept(kernel: Any) -> bool:
     """Whether a kernel is loaded from disk, or saved when it is compiled."""
     cache = kernel._cache
     return isinstance(cache, KernelCache) and bool(cache._enabled)
-
-
-def is_open_to_all(folder: str) -> bool:
-    """Whether every user may write to a folder."""
-    try:
-        mode = os.stat(folder).st_mode
-    except OSError:
-        return False
-    return os.name == "posix" and bool(mode & stat.S_IWOTH)
 
 
 def _warn(reason: str) -> None:

@@ -11,6 +11,7 @@ from threading import Lock, Thread
 from typing import Any, TypeVar, cast
 
 from tanager.errors import InputError
+from tanager.utils.progress import Watch, check_stop, current_watch, report
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -56,42 +57,70 @@ def _blas_controller() -> Any:
 
 
 def map_threads(
-    function: Callable[[Item], Result], items: Iterable[Item], n_jobs: int | None
+    function: Callable[[Item], Result],
+    items: Iterable[Item],
+    n_jobs: int | None,
+    *,
+    what: str = "",
+    unit: str = "block",
 ) -> list[Result]:
     """Apply `function` to every item; the results are in the order of the items.
 
     The calling thread works, too, and the others live for this call only: nothing is
     left behind for a later fork. Of several errors that of the first item is raised.
+    Where the work must end (`check_stop`, Ctrl-C) no further item begins, and the
+    other threads end before the error is raised. With `what`, every item that is done
+    is reported, as a `unit` of it.
     """
     work: Sequence[Item] = list(items)
     threads = min(n_threads(n_jobs), len(work))
     if threads <= 1:
-        return [function(item) for item in work]
-    results: list[Result | None] = [None] * len(work)
+        results = []
+        for item in work:
+            check_stop()
+            results.append(function(item))
+            if what:
+                report(what, len(results), len(work), unit=unit, ends=False)
+        return results
+    found: list[Result | None] = [None] * len(work)
     errors: dict[int, BaseException] = {}
     numbers = iter(range(len(work)))
     turn = Lock()
+    helping = (current_watch() or Watch()).helper()
 
     def run() -> None:
         while not errors:
             with turn:
-                number = next(numbers, None)
+                number = None if helping.cancel.on else next(numbers, None)
             if number is None:
                 return
             try:
-                results[number] = function(work[number])
+                check_stop()
+                found[number] = function(work[number])
+                if what:
+                    report(what, number + 1, len(work), unit=unit, ends=False)
             except BaseException as error:  # raised below, in the calling thread
                 errors[number] = error
+                helping.cancel.on |= isinstance(error, KeyboardInterrupt)
 
-    helpers = [Thread(target=run) for _ in range(threads - 1)]
-    for helper in helpers:
-        helper.start()
-    run()
-    for helper in helpers:
-        helper.join()
+    helpers = [Thread(target=helping.join(run)) for _ in range(threads - 1)]
+    try:
+        for helper in helpers:
+            helper.start()
+        run()
+        for helper in helpers:
+            helper.join()
+    finally:
+        # Ctrl-C may come at any moment, and only to this thread.
+        helping.cancel.on = True
+        for helper in helpers:
+            if helper.ident is not None:
+                helper.join()
     if errors:
-        raise errors[min(errors)]
-    return cast("list[Result]", results)
+        # What Ctrl-C has made of the work of others is no error of theirs.
+        asked = [e for e in errors.values() if isinstance(e, KeyboardInterrupt)]
+        raise asked[0] if asked else errors[min(errors)]
+    return cast("list[Result]", found)
 
 
 def row_blocks(n_rows: int, size: int = BLOCK_ROWS) -> list[tuple[int, int]]:

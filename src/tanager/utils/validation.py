@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from math import isfinite
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from tanager.errors import InputError
+from tanager.errors import InputError, unknown_name
 from tanager.types import FloatArray
 
 RELATIVE_TOLERANCE = 1e-6
@@ -19,6 +19,9 @@ RELATIVE_TOLERANCE = 1e-6
 
 MAX_TOTAL = 1e15
 """Largest sum of weights: counts up to it are exact to a tenth."""
+
+MAX_WHOLE = 2**63 - 1
+"""Largest whole number of an argument: kernels have integers of 64 bits."""
 
 
 def check_number(
@@ -75,12 +78,20 @@ def check_whole(
     """Raise `InputError` unless an argument is a whole number of at least `least`.
 
     `none` and `why` as in `check_number`. Bools are no numbers here, nor are floats
-    whole ones.
+    whole ones, and the largest is that of 64 bits.
     """
-    if (value is None and none) or (is_whole(value) and value >= least):
+    if (value is None and none) or (is_whole(value) and least <= value <= MAX_WHOLE):
         return
     kind = "None or a whole number" if none else "a whole number"
-    raise InputError(f"{name} must be {kind} of at least {least}, got {value!r}{why}.")
+    bounds = f"of at least {least}"
+    if is_whole(value) and value > MAX_WHOLE:
+        bounds += f" and at most {MAX_WHOLE}"
+    raise InputError(f"{name} must be {kind} {bounds}, got {value!r}{why}.")
+
+
+def is_word(value: object, word: str) -> bool:
+    """Whether an argument is this word; arrays are not, and are not compared."""
+    return isinstance(value, str) and value == word
 
 
 def check_flag(name: str, value: Any) -> None:
@@ -94,6 +105,17 @@ def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
     if not isinstance(value, str) or value not in choices:
         listed = " or ".join(repr(choice) for choice in choices)
         raise InputError(f"{name} must be {listed}, got {value!r}.")
+
+
+def check_known(what: str, name: object, known: Collection[str]) -> None:
+    """Raise `InputError` unless an argument is a known name; arrays are none."""
+    if not isinstance(name, str) or name not in known:
+        raise unknown_name(what, name, known)
+
+
+def is_iterable(value: object) -> bool:
+    """Whether the items of a value can be read; arrays without dimensions have none."""
+    return isinstance(value, Iterable) and getattr(value, "ndim", 1) > 0
 
 
 def random_generator(random_state: Any) -> np.random.Generator:

@@ -6,7 +6,14 @@ import {
   minFillOrder,
 } from "../../../src/tanager/report/page/elimination.js";
 import { softmax } from "../../../src/tanager/report/page/numerics.js";
-import { allCodes, close, cptModel, enumerate, factorModel } from "./models.mjs";
+import {
+  allCodes,
+  close,
+  cptModel,
+  enumerate,
+  factorModel,
+  forestModel,
+} from "./models.mjs";
 
 for (const zeros of [false, true]) {
   test(`posteriors equal enumeration, zeros: ${zeros}`, () => {
@@ -44,6 +51,28 @@ test("terms sum to the log odds", () => {
     const sum = model.terms(codes, 2, 0).reduce((total, { value }) => total + value, 0);
     close(sum, scores[2] - scores[0], 1e-10);
   }
+});
+
+test("terms of a forest by messages equal those by elimination", () => {
+  const model = forestModel(5);
+  assert.ok(model.forest);
+  const other = forestModel(5);
+  other.forest = null;
+  for (const codes of allCodes(model)) {
+    const expected = other.terms(codes, 2, 0);
+    model.terms(codes, 2, 0).forEach(({ features, value }, k) => {
+      assert.deepEqual(features, expected[k].features);
+      close(value, expected[k].value, 1e-10);
+    });
+  }
+});
+
+test("an edit to zero leaves messages for elimination", () => {
+  const model = forestModel(6);
+  model.tables[0].values[0] = -Infinity;
+  model.changed();
+  assert.equal(model.forest, null);
+  assert.equal(cptModel(1).forest, null); // a class with parents
 });
 
 test("evidence of probability zero gives the prior", () => {

@@ -44,6 +44,34 @@ export function cptModel(seed, zeros = false) {
   return model;
 }
 
+// A forest of features 0 to 5 below the class 6; feature 4 has one state and no class.
+export function forestModel(seed) {
+  const next = random(seed);
+  const nStates = [3, 2, 4, 3, 1, 2, 3];
+  const above = [1, -1, 1, 2, 2, 3];
+  const parents = above.map((p, v) => [...(v === 4 ? [] : [6]), ...(p < 0 ? [] : [p])]);
+  parents.push([]);
+  const tables = parents.map((own, owner) => {
+    const axes = [...own.filter((v) => v !== 6), owner, ...own.filter((v) => v === 6)];
+    const size = axes.reduce((n, v) => n * nStates[v], 1);
+    return { owner, axes, values: new Float64Array(size) };
+  });
+  const order = [6, 1, 0, 2, 4, 3, 5];
+  const model = new CptModel({ nStates, target: 6, parents, order, tables });
+  for (const table of model.tables) {
+    const step = table.strides[table.axes.indexOf(table.owner)];
+    const n = nStates[table.owner];
+    for (let k = 0; k < table.values.length; k++) {
+      if (Math.floor(k / step) % n) continue;
+      const weights = Array.from({ length: n }, () => next() + 0.05);
+      const total = weights.reduce((a, b) => a + b);
+      weights.forEach((w, v) => (table.values[k + v * step] = Math.log(w / total)));
+    }
+  }
+  model.changed();
+  return model;
+}
+
 export function factorModel(seed) {
   const next = random(seed);
   const weights = (n) => Float64Array.from({ length: n }, () => 2 * next() - 1);

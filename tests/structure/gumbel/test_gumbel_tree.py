@@ -39,9 +39,10 @@ from tanager.losses import (
     JointLikelihoodLoss,
     MarginLoss,
 )
-from tanager.optim.checkpoint_file import describe
 from tanager.structure import StructureLearner, StructureResult
 from tanager.structure.gumbel import gumbel_tree, training_loop
+from tanager.utils import progress
+from tanager.utils.fingerprint import describe
 from tests.strategies import random_data
 from tests.tolerance import EXACT, assert_close
 
@@ -441,18 +442,18 @@ def test_verbose(capsys):
     assert not out
     lines = err.splitlines()
     assert len(lines) == 2
-    assert lines[1].startswith("epoch 2/2: loss ")
-    for word in (", error 0.", ", entropy ", " s"):
+    assert lines[1].startswith("epoch 2 of at most 2, objective ")
+    for word in (", train error 0.", ", entropy ", " s"):
         assert word in lines[1]
     assert "held-out" not in err
     fitted(verbose=True, epochs=1, held_out=0.2)
-    assert ", held-out error 0." in capsys.readouterr().err
+    assert ", held out error 0." in capsys.readouterr().err
     fitted()
     assert capsys.readouterr() == ("", "")
 
 
 def test_time_is_up():
-    with pytest.warns(ConvergenceWarning, match=r"max_seconds=1e-09 and 1 epochs"):
+    with pytest.warns(ConvergenceWarning, match=r"max_seconds=1e-09 and 1 epoch"):
         model = fitted(max_seconds=1e-9)
     assert len(model.trace_["structure"]) == 1  # one epoch at least
     assert np.isfinite(tables(model)).all()
@@ -473,7 +474,7 @@ class Interrupting(HybridLoss):
 
 def test_ctrl_c(monkeypatch):
     monkeypatch.setattr(Interrupting, "left", 8)
-    with pytest.warns(ConvergenceWarning, match=r"was interrupted after 2 epochs"):
+    with pytest.warns(ConvergenceWarning, match=r"was interrupted: .* after 2 epochs"):
         model = fitted(loss=Interrupting(), batch_size=40)
     assert len(model.trace_["structure"]) == 2
     assert np.isfinite(tables(model)).all()
@@ -545,7 +546,7 @@ def test_an_exception_in_the_middle_of_an_epoch(tmp_path, monkeypatch):
     # Ctrl-C gives what there is, and the file stays.
     monkeypatch.setattr(Interrupting, "left", 8)
     monkeypatch.setattr(Interrupting, "error", KeyboardInterrupt)
-    with pytest.warns(ConvergenceWarning, match="interrupted after 2"):
+    with pytest.warns(ConvergenceWarning, match="interrupted: .* after 2"):
         fitted(**arguments, checkpoint=path)
     assert path.exists()
     assert same(fitted(**arguments, checkpoint=path), whole)
@@ -563,7 +564,7 @@ def test_more_time_goes_on_where_it_was_up(tmp_path):
 def ticking(monkeypatch):
     """A clock that goes on by a second whenever it is asked."""
     ticks = count()
-    for module in (gumbel_tree, training_loop):
+    for module in (gumbel_tree, training_loop, progress):
         monkeypatch.setattr(module, "perf_counter", lambda: float(next(ticks)))
 
 

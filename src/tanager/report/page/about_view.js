@@ -2,7 +2,7 @@
 
 import { lineChart } from "./charts.js";
 import { byId, el, plain, replace, shorten, table } from "./dom.js";
-import { cutTexts } from "./variables.js";
+import { cutTexts, isLeftOut } from "./variables.js";
 
 const MAX_STEPS = 60;
 const KINDS = { datetime: "date", time: "time of day", timedelta: "duration" };
@@ -19,8 +19,8 @@ export class AboutView {
       ...header.versions.map(([name, version]) => [`${name} version`, version]),
     ];
     if (data) {
+      if (data.name) facts.push(["data", data.name]);
       facts.push(
-        ["data", data.name || "–"],
         ["samples", plain(data.n_samples)],
         ["data fingerprint (SHA-256 of codes and labels)", data.fingerprint],
       );
@@ -59,9 +59,10 @@ export class AboutView {
     return ordered ? "ordered" : "categorical";
   }
 
-  values({ cuts, states, unit }) {
+  values(variable) {
+    const { cuts, states, unit } = variable;
     if (!cuts) return states.slice(0, 60).join(", ");
-    if (!cuts.length) return states[0] === "(left out)" ? "left out" : "a single bin";
+    if (!cuts.length) return isLeftOut(variable) ? "left out" : "a single bin";
     const shown = unit
       ? cutTexts({ cuts, states }).slice(0, 60)
       : cuts.slice(0, 60).map((cut) => Number(cut.toPrecision(6)));

@@ -14,6 +14,7 @@ import { mutualInformation } from "./queries.js";
 import { Samples } from "./sample_loss.js";
 import { SamplesView } from "./samples_view.js";
 import { TableView } from "./table_view.js";
+import { isLeftOut } from "./variables.js";
 import { WhatIfView } from "./what_if_view.js";
 
 class App {
@@ -52,10 +53,9 @@ class App {
     const { model } = this;
     if (model === null || !model.canMarginalise) return []; // the ranks are known
     if (this.header.kind !== "factors") {
-      return mutualInformation(model).map(({ feature, gain }) => ({
-        features: [feature],
-        value: gain,
-      }));
+      return mutualInformation(model)
+        .filter(({ feature }) => !isLeftOut(this.variables[feature]))
+        .map(({ feature, gain }) => ({ features: [feature], value: gain }));
     }
     const K = model.nClasses;
     const found = model.factors.map((factor) => {

@@ -45,13 +45,21 @@ export function text(x, y, content, attributes = {}) {
   return svg("text", { x, y, ...attributes }, String(content));
 }
 
-// Horizontal axis with labels at places.
+const LETTER = 6.2; // width of a letter of an axis, about
+
+// Horizontal axis with labels at places; those near the ends are moved into the chart.
 export function axisBelow(y, places, labels, from, to) {
+  const inside = (x, label) => {
+    const half = (LETTER * String(label).length) / 2;
+    return Math.max(half, Math.min(to + 8 - half, x));
+  };
   return svg(
     "g",
     { class: "axis" },
     svg("line", { x1: from, x2: to, y1: y, y2: y }),
-    places.map((x, i) => text(x, y + 14, labels[i], { "text-anchor": "middle" })),
+    places.map((x, i) =>
+      text(inside(x, labels[i]), y + 14, labels[i], { "text-anchor": "middle" }),
+    ),
   );
 }
 

@@ -12,6 +12,7 @@
 //                        observed features, or null (see change_search.js)
 
 import { Elimination } from "./elimination.js";
+import { findForest, forestTerms } from "./forest_terms.js";
 import { logSumExp } from "./numerics.js";
 
 export class CptModel {
@@ -30,6 +31,7 @@ export class CptModel {
     for (const table of tables) table.strides = this.strides(table.axes);
     this.aboveClass = this.ancestors(target);
     this.hasDistribution = true; // of the features
+    this.forest = findForest(this);
     this.elimination = null;
     if (refused !== null) return;
     try {
@@ -43,6 +45,7 @@ export class CptModel {
   // After an edit of tables.
   changed() {
     this.elimination?.reset();
+    this.forest = findForest(this);
   }
 
   get canMarginalise() {
@@ -176,6 +179,7 @@ export class CptModel {
     const prior = this.logPrior();
     let odds = prior[a] - prior[b];
     const found = [{ features: [], value: odds }];
+    const inForest = this.forest && forestTerms(this.forest, this, codes);
     for (const v of this.order) {
       if (v === this.target || !this.isObserved(codes, v)) continue;
       known[v] = codes[v];
@@ -187,6 +191,9 @@ export class CptModel {
         }
         value = own[a] - own[b];
         odds += value;
+      } else if (inForest) {
+        const own = inForest.get(v);
+        value = own[a] - own[b];
       } else {
         const scores = this.elimination.forward(known);
         value = scores[a] - scores[b] - odds;

@@ -2,7 +2,7 @@
 
 import { el, numberForm, replace, select, shorten } from "./dom.js";
 import { heatMap, inWords, stepCurves } from "./charts.js";
-import { cutTexts } from "./variables.js";
+import { cutTexts, shortenTimes } from "./variables.js";
 
 const MAX_CURVES = 8;
 const MAX_WEIGHT = 1000;
@@ -21,7 +21,7 @@ export function binLabels(variable, bins) {
 }
 
 // Ends of the bins of values on the axis of a curve, and a few labels.
-function binEdges(variable, bins, labels) {
+export function binEdges(variable, bins, labels) {
   const nValues = variable.states.length - (variable.missing_state ? 1 : 0);
   const n = labels.length;
   const cuts = variable.cuts?.filter((_, k) => bins[k] !== bins[k + 1]) ?? [];
@@ -54,7 +54,7 @@ function binEdges(variable, bins, labels) {
     const near = tickPlaces.map((x) => nearest(cuts, x));
     const chosen = near.filter((i, k) => near.indexOf(i) === k);
     tickPlaces = chosen.map((i) => cuts[i]);
-    tickLabels = chosen.map((i) => texts[i]);
+    tickLabels = shortenTimes(chosen.map((i) => texts[i]));
   }
   if (n > nNumeric) {
     tickPlaces.push(end + pad);

@@ -11,17 +11,19 @@ export async function readPayload(text) {
   const header = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length)));
   const arrays = {};
   let place = 4 + length;
-  for (const { name, kind, size } of header.arrays) {
+  for (const { name, kind, size, filled } of header.arrays) {
     const [width, decode] = DECODERS[kind];
-    arrays[name] = decode(bytes.subarray(place, place + width * size), size);
-    place += width * size;
+    const length =
+      kind === "sparse" ? Math.ceil(size / 8) + width * filled : width * size;
+    arrays[name] = decode(bytes.subarray(place, place + length), size, filled);
+    place += length;
   }
   return { header, arrays };
 }
 
 const DECODERS = {
   log: [7, decodeLogs],
-  integer: [7, decodeIntegers],
+  sparse: [7, decodeSparse],
   float: [4, decodeFloats],
   error: [1, decodeErrors],
   code: [2, decodeCodes],
@@ -35,6 +37,18 @@ function decodeIntegers(bytes, size) {
     let zigzag = 0;
     for (let b = 6; b >= 0; b--) zigzag = zigzag * 256 + bytes[b * size + i];
     out[i] = zigzag % 2 === 0 ? zigzag / 2 : -(zigzag + 1) / 2;
+  }
+  return out;
+}
+
+// Whole numbers, most of which are zero: a bit for each, then those that are not.
+function decodeSparse(bytes, size, filled) {
+  const nMask = Math.ceil(size / 8);
+  const values = decodeIntegers(bytes.subarray(nMask), filled);
+  const out = new Float64Array(size);
+  let next = 0;
+  for (let i = 0; i < size; i++) {
+    if (bytes[i >> 3] & (1 << (i & 7))) out[i] = values[next++];
   }
   return out;
 }

@@ -5,6 +5,10 @@ import { readModel } from "./model.js";
 import { argmax, softmax } from "./numerics.js";
 import { countValues } from "./variables.js";
 
+// A feature's own value: objects inherit names such as "constructor".
+const ownValue = (values, name) =>
+  Object.hasOwn(values, name) ? values[name] : undefined;
+
 export class Predictor {
   constructor(payload) {
     this.model = readModel(payload);
@@ -22,6 +26,8 @@ export class Predictor {
   // Code of a value: a number, a category, or null, undefined and NaN for missing.
   codeOf(v, value) {
     const { cuts, states, missing_state } = this.variables[v];
+    // A column that is left out, such as an identifier, may hold anything.
+    if (cuts && states.length === 1 && states[0] === "(left out)") return 0;
     const isMissing = value === null || value === undefined || Number.isNaN(value);
     if (isMissing) return missing_state ? states.length - 1 : states.length;
     if (!cuts) return this.codes[v].get(value) ?? states.length;
@@ -40,7 +46,7 @@ export class Predictor {
   // `values` has the features by name; those that are left out are missing.
   predictProba(values) {
     const codes = this.variables.map(({ name, states }, v) =>
-      v === this.target ? states.length : this.codeOf(v, values[name]),
+      v === this.target ? states.length : this.codeOf(v, ownValue(values, name)),
     );
     return Array.from(softmax(this.model.logScores(codes)));
   }

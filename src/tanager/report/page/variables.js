@@ -15,9 +15,24 @@ export function readVariables(header, arrays) {
   });
 }
 
+// Whether the model does not use a column, such as one of identifiers.
+export function isLeftOut({ cuts, states }) {
+  return cuts?.length === 0 && states.length === 1 && states[0] === "(left out)";
+}
+
 // Texts of the cut points as the intervals have them: numbers, dates or times.
 export function cutTexts({ cuts, states }) {
   return cuts.map((_, i) => states[i].slice(states[i].indexOf(", ") + 2, -1));
+}
+
+// Dates with times as dates alone if these differ, as times if all are equal.
+export function shortenTimes(texts) {
+  const parts = texts.map((text) => text.split(" "));
+  const isTime = ([date, time]) => time !== undefined && date.split("-").length === 3;
+  if (!parts.every((part) => part.length === 2 && isTime(part))) return texts;
+  const dates = new Set(parts.map(([date]) => date));
+  if (dates.size === parts.length) return parts.map(([date]) => date);
+  return dates.size === 1 ? parts.map(([, time]) => time) : texts;
 }
 
 // States of a variable without that for missing values.

@@ -5,6 +5,7 @@ import { button, byId, el, percent, replace, select, shorten } from "./dom.js";
 import { FlipsView } from "./flips_view.js";
 import { argmax, runnerUp, softmax } from "./numerics.js";
 import { nextQuestions } from "./queries.js";
+import { isLeftOut } from "./variables.js";
 
 const FIRST_CONTROLS = 15;
 const MAX_BARS = 10;
@@ -45,7 +46,8 @@ export class WhatIfView {
 
   drawControls() {
     const { app } = this;
-    let shown = app.ranked.filter((j) =>
+    const used = app.ranked.filter((j) => !isLeftOut(app.variables[j]));
+    let shown = used.filter((j) =>
       app.variables[j].name.toLowerCase().includes(this.filter),
     );
     const n = shown.length;
@@ -56,7 +58,7 @@ export class WhatIfView {
     const rows = shown.slice(0, 600).map((j) => this.control(j));
     const more =
       n > shown.length ||
-      (this.all && app.features.length > FIRST_CONTROLS && !this.filter)
+      (this.all && used.length > FIRST_CONTROLS && !this.filter)
         ? button(
             this.all ? "Show fewer features" : `Show all ${n} features`,
             () => {
@@ -131,7 +133,9 @@ export class WhatIfView {
       range.value = String(known ? code : Math.floor((nValues - 1) / 2));
       range.classList.toggle("idle", !known);
       range.setAttribute("aria-valuetext", String(text));
-      value.textContent = shorten(text, 24);
+      // Lines break between dates, not within them.
+      const shown = shorten(text, 48);
+      value.textContent = variable.unit ? shown.replaceAll("-", "\u2011") : shown;
       buttons[0].setAttribute("aria-pressed", String(code >= variable.states.length));
       buttons[1]?.setAttribute("aria-pressed", String(code === nValues));
     };
@@ -338,8 +342,9 @@ export class WhatIfView {
     );
   }
 
-  drawQuestions(questions) {
+  drawQuestions(every) {
     const { app } = this;
+    const questions = every.filter(({ feature }) => !isLeftOut(app.variables[feature]));
     if (!questions.length) {
       replace(byId("questions"), el("p", { class: "note" }, "Every feature is known."));
       return;

@@ -6,13 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import prod
-from time import perf_counter
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
 from tanager.data.coded_data import CodedData
-from tanager.errors import unknown_name
 from tanager.model.schema import Schema
 from tanager.model.structure import Structure
 from tanager.structure.base import StructureLearner, StructureResult
@@ -22,17 +20,12 @@ from tanager.structure.constraint_based.independence_tests import (
     DataTest,
     IndependenceTest,
     KindOfTest,
-    Outcome,
 )
 from tanager.structure.constraint_based.orientation import Orientation
 from tanager.structure.constraints import ArcMasks, Constraints, check_constraints
-from tanager.structure.search.search_loop import (
-    OutOfTimeError,
-    warn_interrupted,
-    warn_out_of_time,
-)
 from tanager.types import BoolArray, Edge
-from tanager.utils.validation import check_flag, check_number, check_whole
+from tanager.utils.progress import keep_best, watch
+from tanager.utils.validation import check_flag, check_known, check_number, check_whole
 
 TESTS = ("mi", "g2")
 
@@ -206,8 +199,7 @@ class ConstraintBased(StructureLearner):
 
     def check(self, schema: Schema) -> None:
         """Check the arguments; see `StructureLearner.check`."""
-        if self.test not in TESTS:
-            raise unknown_name("independence test", self.test, TESTS)
+        check_known("independence test", self.test, TESTS)
         check_number("threshold", self.threshold, above=0)
         check_flag("bias_correction", self.bias_correction)
         check_number("significance", self.significance, above=0, below=1)
@@ -224,18 +216,18 @@ class ConstraintBased(StructureLearner):
         constraints = self._constraints(schema)
         analysis = DependencyAnalysis(
             len(schema),
-            _TimedTests(tests, self.max_seconds),
+            tests,
             possible=constraints.allowed | constraints.allowed.T,
             required=constraints.required | constraints.required.T,
             max_condition=self.max_condition,
-            print_names=schema.names if self.verbose else None,
+            names=schema.names,
+            learner=self,
         )
-        try:
+        with (
+            watch(self, self.max_seconds, verbose=self.verbose, every=True),
+            keep_best(self, lambda: f"{len(analysis.decisions)} pairs"),
+        ):
             analysis.run()
-        except OutOfTimeError:
-            warn_out_of_time(self, len(analysis.decisions))
-        except KeyboardInterrupt:
-            warn_interrupted(self, len(analysis.decisions))
         separated = {
             pair: frozenset(decision.cut.members)
             for pair, decision in analysis.decisions.items()
@@ -360,17 +352,3 @@ class _ParentLimits:
                     left_out.append((min(v, child), max(v, child)))
             kept.append(tuple(sorted(own)))
         return kept, left_out
-
-
-class _TimedTests:
-    """Independence tests that raise `OutOfTimeError` when the time is up."""
-
-    def __init__(self, tests: IndependenceTest, max_seconds: float | None) -> None:
-        self.tests = tests
-        self.ends = np.inf if max_seconds is None else perf_counter() + max_seconds
-
-    def test(self, i: int, j: int, given: tuple[int, ...]) -> Outcome | None:
-        """Test a pair; see `IndependenceTest.test`."""
-        if perf_counter() > self.ends:
-            raise OutOfTimeError
-        return self.tests.test(i, j, given)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from itertools import combinations
 from typing import Literal, NamedTuple
@@ -15,6 +14,7 @@ from tanager.structure.constraint_based.independence_tests import (
     Outcome,
 )
 from tanager.types import BoolArray, Edge
+from tanager.utils.progress import report
 
 Phase = Literal["required", "forbidden", "draft", "thicken", "thin", "thorough"]
 
@@ -30,9 +30,9 @@ class DependencyAnalysis:
     """Find the pairs of variables that depend on each other directly.
 
     The matrices `possible` and `required`, of shape (n_variables, n_variables), are
-    symmetric: pairs that may, and pairs that must, have an edge. With `print_names`,
-    every decision is printed to standard error. `decisions` has the last decision on
-    every pair, lower index first, and `marginal` its unconditional test.
+    symmetric: pairs that may, and pairs that must, have an edge. Every decision is
+    reported for `learner`, with the `names` of the variables. `decisions` has the last
+    decision on every pair, lower index first, and `marginal` its unconditional test.
     """
 
     def __init__(
@@ -43,7 +43,8 @@ class DependencyAnalysis:
         possible: BoolArray,
         required: BoolArray,
         max_condition: int | None = None,
-        print_names: Sequence[str] | None = None,
+        names: Sequence[str] | None = None,
+        learner: object = "",
     ) -> None:
         self.tests = tests
         self.decisions: dict[Edge, Decision] = {}
@@ -52,7 +53,8 @@ class DependencyAnalysis:
         self._cut_sets = CutSets(tests, self._neighbours, max_condition)
         self._possible = possible
         self._required = required
-        self._print_names = print_names
+        self._names = names
+        self._learner = learner
 
     @property
     def edges(self) -> list[Edge]:
@@ -81,7 +83,10 @@ class DependencyAnalysis:
         """Add edges between dependent pairs without a path; return the other pairs."""
         for i, j in np.argwhere(np.triu(self._required)).tolist():
             self._add_edge("required", (i, j))
-        for pair in combinations(range(len(self._neighbours)), 2):
+        n_variables = len(self._neighbours)
+        for pair in combinations(range(n_variables), 2):
+            if pair[1] == pair[0] + 1:
+                report(self._learner, pair[0], n_variables - 1, unit="variable")
             tested = self.tests.test(*pair, ())
             if tested is None:
                 continue
@@ -131,11 +136,14 @@ class DependencyAnalysis:
 
     def _decide(self, phase: Phase, pair: Edge, cut: CutSet | None) -> None:
         self.decisions[pair] = Decision(phase, cut)
-        if self._print_names is not None:
-            i, j = pair
-            one, two = self._print_names[i], self._print_names[j]
+        n_variables = len(self._neighbours)
+        n_pairs = n_variables * (n_variables - 1) // 2
+        i, j = pair
+        note = ""
+        if self._names is not None:
             what = "edge" if j in self._neighbours[i] else "no edge"
-            print(f"{phase}: {one}, {two}: {what}", file=sys.stderr, flush=True)
+            note = f"{phase}: {self._names[i]}, {self._names[j]}: {what}"
+        report(self._learner, len(self.decisions), n_pairs, unit="pair", note=note)
 
     def _strongest_first(self, pair: Edge) -> tuple[float, Edge]:
         tested = self.marginal.get(pair)

@@ -16,6 +16,7 @@ from tanager.data.partitioned_data import sum_of_weights
 from tanager.errors import CapabilityError
 from tanager.types import FloatArray
 from tanager.utils import jit
+from tanager.utils.progress import check_stop
 
 KindOfTest = Literal["mi", "g2"]
 
@@ -129,6 +130,7 @@ class DataTest:
         """Test variables i and j given `given`; None if there are too few samples."""
         key = (min(i, j), max(i, j), tuple(sorted(given)))
         if key not in self._cache:
+            check_stop()
             self._cache[key] = self._test(*key)
         return self._cache[key]
 

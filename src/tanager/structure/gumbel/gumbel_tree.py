@@ -40,8 +40,9 @@ from tanager.structure.gumbel.training_loop import (
     open_checkpoint,
     select_rate,
 )
-from tanager.structure.search.search_loop import warn_interrupted, warn_out_of_time
-from tanager.utils.validation import check_flag, check_number, check_whole
+from tanager.types import IntArray
+from tanager.utils.progress import watch
+from tanager.utils.validation import check_flag, check_known, check_number, check_whole
 
 FRACTION_WITH_MISSING = 0.1
 """Epochs that marginalise missing values, as a fraction of the epochs before."""
@@ -244,8 +245,7 @@ class GumbelTree(StructureLearner):
             ("estimator", ["straight-through", "relaxed"]),
             ("start", ["frequency", "random"]),
         ):
-            if getattr(self, name) not in known:
-                raise unknown_name(name, getattr(self, name), known)
+            check_known(name, getattr(self, name), known)
         check_whole("epochs", self.epochs, 1)
         check_whole("batch_size", self.batch_size, 1, none=True)
         check_number("rate", self.rate, above=0, most=MAX_RATE, none=True)
@@ -285,9 +285,13 @@ class GumbelTree(StructureLearner):
         When the time is up, or on Ctrl-C, a warning is issued and the result is the
         current structure; a checkpoint remains, to resume from.
         """
-        began = perf_counter()
         self.check(data.schema)
         random = np.random.default_rng(random_state)
+        with watch(self, self.max_seconds, verbose=self.verbose, every=True):
+            return self._learn(data, random)
+
+    def _learn(self, data: CodedData, random: np.random.Generator) -> StructureResult:
+        began = perf_counter()
         rows = LabelledSamples.of(data, self)
         checkpoint = None
         if self.checkpoint is not None:
@@ -319,7 +323,7 @@ class GumbelTree(StructureLearner):
         )
         self._prefer(descent, counted)
         del training, counted  # copies of samples, which steps do not need
-        monitor = Monitor()
+        monitor = Monitor(self, self.epochs, unit="epoch")
         steps = self.epochs * descent.n_batches
         schedule = Schedule(
             self.epochs,
@@ -329,24 +333,28 @@ class GumbelTree(StructureLearner):
             *self._temperatures(),
         )
         loop = TrainingLoop(descent, schedule, validation, random, monitor, checkpoint)
-        ends = np.inf if self.max_seconds is None else began + self.max_seconds
-        try:
-            loop.run(began, ends, verbose=self.verbose)
-            if not loop.is_done:
-                advice = f"Fit again to resume from '{self.checkpoint}'."
-                more = {} if checkpoint is None else {"advice": advice}
-                warn_out_of_time(self, len(monitor.trace), unit="epochs", **more)
-        except KeyboardInterrupt:
-            # The state of an incomplete epoch is not saved.
-            warn_interrupted(self, len(monitor.trace), unit="epochs")
+        loop.run(began)
+        return self._finish(loop, loss, learned, rows, data.schema)
+
+    def _finish(
+        self,
+        loop: TrainingLoop,
+        loss: Loss,
+        learned: IntArray,
+        rows: LabelledSamples,
+        schema: Schema,
+    ) -> StructureResult:
+        """The most probable structure and its CPTs, after the epochs."""
+        descent, trace = loop.descent, tuple(loop.monitor.trace)
+        tables, schedule = descent.tables, loop.schedule
         descent.retract()
         tables.normalise()
         chosen = descent.most_probable()
         if self.gives_factors:
             return StructureResult(
-                Structure.class_rooted([()] * len(data.schema), len(data.schema) - 1),
-                tuple(monitor.trace),
-                factors=make_factors(data.schema, tables, chosen, rows, learned),
+                Structure.class_rooted([()] * len(schema), len(schema) - 1),
+                trace,
+                factors=make_factors(schema, tables, chosen, rows, learned),
             )
         structure, parameters = tables.network(chosen)
         if descent.has_missing and loop.is_done:
@@ -361,11 +369,11 @@ class GumbelTree(StructureLearner):
             )
             parameters = minimizer.learn(
                 structure,
-                rows.take(data.schema, learned),
+                rows.take(schema, learned),
                 start=parameters,
-                random_state=random,
+                random_state=loop.random,
             )
-        return StructureResult(structure, tuple(monitor.trace), parameters)
+        return StructureResult(structure, trace, parameters)
 
     def _options(self) -> CandidateOptions:
         return CandidateOptions(

@@ -24,7 +24,7 @@ from tanager.structure.orders.pixel_orders import (
     image_order,
 )
 from tanager.types import BoolArray, IndexArray, IntArray
-from tanager.utils.validation import check_whole
+from tanager.utils.validation import check_whole, is_iterable
 
 CYCLIC = "cyclic"
 """The name of no order where cycles are allowed."""
@@ -174,7 +174,7 @@ class CandidatePlan:
 
 def _set_order(schema: Schema, plan: CandidatePlan, order: Any) -> CandidatePlan:
     """Return the plan with an order that is known, checked against the candidates."""
-    if not isinstance(order, Iterable):
+    if not is_iterable(order):
         raise InputError(
             f"order must be None, one of {listed(ORDER_NAMES, len(ORDER_NAMES))}, or a "
             f"list of all features, got {order!r}."

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from time import perf_counter
@@ -15,16 +14,14 @@ from tanager._version import __version__
 from tanager.losses.loss_checks import overflow_error
 from tanager.model.schema import Schema
 from tanager.optim import Monitor, exponential_decay
-from tanager.optim.checkpoint_file import (
-    Checkpoint,
-    checksum,
-    describe,
-    generator_state,
-    restore_generator,
-)
+from tanager.optim.checkpoint_file import Checkpoint
 from tanager.parameters.training_samples import LabelledSamples
 from tanager.structure.gumbel.gradient_descent import GumbelDescent
 from tanager.types import IntArray
+from tanager.utils.fingerprint import checksum, describe
+from tanager.utils.generator_state import generator_state, restore_generator
+from tanager.utils.progress import StopFitError, keep_best
+from tanager.utils.text import pluralise
 
 CPT_STEPS, STRUCTURE_STEPS = (300.0, 1e-2), (30.0, 1e-3)
 """Sum of all default step sizes in nats, and the smallest default rate."""
@@ -83,29 +80,46 @@ class TrainingLoop:
         """Whether all epochs are finished."""
         return len(self.monitor.trace) == self.schedule.epochs
 
-    def run(self, began: float, ends: float, *, verbose: bool) -> None:
-        """Run epochs until all are done or the time is up, by `time.perf_counter`."""
+    def run(self, began: float) -> None:
+        """Run epochs until all are done or the work must end.
+
+        At least one is run: without any, CPTs are random, and runs that are resumed
+        with too little time would never end. `began` is when the fit did, by
+        `time.perf_counter`.
+        """
         trace = self.monitor.trace
         due = perf_counter() + SAVE_SECONDS
         earlier = self._restore()
-        # At least one epoch: without any, CPTs are random, and runs that are resumed
-        # with too little time would never end.
-        first = len(trace)
-        while not self.is_done and (len(trace) == first or perf_counter() <= ends):
-            report = self._epoch(len(trace))
-            report["seconds"] = earlier + perf_counter() - began
-            self.monitor.record(**report)
-            if verbose:
-                _print_epoch(trace[-1], self.schedule.epochs)
-            now = perf_counter()
-            if now > due and not self.is_done:
-                self._save()
-                saved = perf_counter()
-                due = saved + max(SAVE_SECONDS, (saved - now) / SAVE_FRACTION)
+        step = {} if self.is_done else self._epoch(len(trace))
+        with keep_best(self.monitor.who, self._done):
+            while not self.is_done:
+                step["seconds"] = earlier + perf_counter() - began
+                self._record(step)
+                now = perf_counter()
+                if now > due and not self.is_done:
+                    self._save()
+                    saved = perf_counter()
+                    due = saved + max(SAVE_SECONDS, (saved - now) / SAVE_FRACTION)
+                if not self.is_done:
+                    step = self._epoch(len(trace))
         if self.is_done and self.checkpoint is not None:
             self.checkpoint.remove()
-        elif not self.is_done:
-            self._save()
+
+    def _record(self, step: Mapping[str, Any]) -> None:
+        """Report a complete epoch; its state is saved if it is the last for now."""
+        try:
+            self.monitor.record(**step)
+        except StopFitError:
+            if not self.is_done:
+                self._save()
+                raise
+
+    def _done(self) -> str:
+        """What was done, in words, and how to go on."""
+        done = pluralise(len(self.monitor.trace), "epoch")
+        if self.checkpoint is None:
+            return done
+        return f"{done} (fit again to resume from '{self.checkpoint.path}')"
 
     def _epoch(self, epoch: int) -> dict[str, float]:
         """Run one epoch and return its report."""
@@ -161,16 +175,3 @@ def open_checkpoint(
         "random_state": checksum(np.frombuffer(state.encode(), np.uint8)),
     }
     return Checkpoint(learner.checkpoint, identity)
-
-
-def _print_epoch(step: Mapping[str, Any], epochs: int) -> None:
-    """Print one line about an epoch to standard error."""
-    held_out = step.get("held_out_error")
-    print(
-        f"epoch {step['iteration']}/{epochs}: loss {step['objective']:.4g}, "
-        f"error {step['train_error']:.4f}, "
-        + ("" if held_out is None else f"held-out error {held_out:.4f}, ")
-        + f"entropy {step['entropy']:.3f}, {step['seconds']:.0f} s",
-        file=sys.stderr,
-        flush=True,
-    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from tanager.structure.constraints import Constraints, check_constraints
 from tanager.structure.orders.sample_partition import SamplePartition, select_labelled
 from tanager.structure.orders.smoothed_entropies import ConfigurationCounter
 from tanager.types import BoolArray, FloatArray, IntArray
-from tanager.utils.validation import is_whole
+from tanager.utils.validation import is_iterable, is_whole
 
 ORDERS = ("omi", "omisp", "ocr", "ro", "min-omi")
 """Names of the orders."""
@@ -269,7 +269,7 @@ def _given_order(
 ) -> IntArray:
     """Positions of features given by name or position, each exactly once."""
     names = schema.names[:-1]
-    if not isinstance(order, Iterable):
+    if not is_iterable(order):
         raise InputError(
             f"order must be one of {', '.join(map(repr, ORDERS))}, or a list of all "
             f"features, got {order!r}."

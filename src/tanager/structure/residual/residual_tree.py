@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil
 from time import perf_counter
@@ -25,10 +24,10 @@ from tanager.structure.base import StructureLearner, StructureResult
 from tanager.structure.constraints import Constraints, check_constraints
 from tanager.structure.residual.chordal_graph import ChordalGraph
 from tanager.structure.residual.partitioned_residuals import PartitionedResiduals
-from tanager.structure.search.search_loop import warn_interrupted, warn_out_of_time
 from tanager.types import BoolArray, CodeArray, FloatArray, IntArray
+from tanager.utils.progress import keep_best, report, watch
 from tanager.utils.threads import map_threads, one_blas_thread
-from tanager.utils.validation import check_flag, check_number, check_whole
+from tanager.utils.validation import check_flag, check_number, check_whole, is_word
 
 BATCH_CELLS = 16_384
 """Cells of the sums of one feature with others: they stay in the second-level cache."""
@@ -160,7 +159,7 @@ class ResidualTree(StructureLearner):
     @property
     def order_matters(self) -> bool:
         """Whether samples are split into folds."""
-        return self.C == "cv"
+        return is_word(self.C, "cv")
 
     def learn(
         self,
@@ -179,58 +178,24 @@ class ResidualTree(StructureLearner):
 
     def _grow(self, data: CodedData, graph: ChordalGraph) -> StructureResult:
         """Add edges in stages."""
-        ends = np.inf if self.max_seconds is None else perf_counter() + self.max_seconds
         fits = _Fits(data, self.smooth, self.pair_bins)
-        fit = fits.fit(graph, self.C)
-        n_features = len(data.schema) - 1
-        k = min(self.k, n_features - 1)
-        # Of the edges of a full k-tree.
-        per_stage = ceil((k * n_features - k * (k + 1) // 2) / self.stages)
         trace: list[dict[str, Any]] = []
-        try:
-            for stage in range(1, self.stages + 1):
-                begin = perf_counter()
-                wanted = graph.candidates & fits.learnable
-                n_pairs = int(np.count_nonzero(np.triu(wanted)))
-                if not n_pairs:
-                    break
-                if begin > ends:
-                    warn_out_of_time(self, stage - 1)
-                    break
-                ridge = 1.0 / fit.C if self.ridge is None else self.ridge
-                scores = fits.score_pairs(fit, wanted, ridge)
-                # Rounding and the ends of searches decide no digit that is left: equal
-                # statistics are equal, and go by lowest index; zeros are left out.
-                largest = max(float(scores.max(initial=0.0)), TINY)
-                rounded = np.round(scores / largest, DIGITS)
-                edges = graph.add_best(
-                    np.where(rounded > 0.0, rounded, -np.inf), per_stage
-                )
-                if not edges:
-                    break
-                objective, fit = fit.objective, fits.fit(graph, fit.C, fit)
-                seconds = perf_counter() - begin
-                trace += [
-                    {
-                        "stage": stage,
-                        "edge": edge,
-                        "statistic": float(scores[edge]),
-                        "pairs": n_pairs,
-                        "objective": objective,
-                        "seconds": seconds / len(edges),
-                    }
-                    for edge in edges
-                ]
-                if self.verbose:
-                    print(
-                        f"stage {stage}: {len(edges)} edges of {n_pairs:,} pairs; "
-                        f"objective {fit.objective:.6g}, {seconds:.2f} s",
-                        file=sys.stderr,
-                        flush=True,
-                    )
-        except KeyboardInterrupt:
-            # The fit is that of the last complete stage.
-            warn_interrupted(self, trace[-1]["stage"] if trace else 0)
+        fit: _Fit | None = None
+
+        def done() -> str:
+            return f"{trace[-1]['stage'] if trace else 0} stages"
+
+        with (
+            watch(self, self.max_seconds, verbose=self.verbose, every=True),
+            keep_best(self, done),
+        ):
+            # The fit is always that of the last complete stage.
+            fit = fits.fit(graph, self.C)
+            for better, steps in self._stages(fits, fit, graph):
+                fit = better
+                trace += steps
+        if fit is None:
+            fit = fits.start(graph, 1.0 if is_word(self.C, "cv") else float(self.C))
         structure = fit.model.structure
         named = []
         for step in trace:
@@ -241,11 +206,56 @@ class ResidualTree(StructureLearner):
             named.append(arc | step)
         return StructureResult(structure, tuple(named), fit.model.to_cpts(fit.u))
 
+    def _stages(
+        self, fits: _Fits, fit: _Fit, graph: ChordalGraph
+    ) -> Iterator[tuple[_Fit, list[dict[str, Any]]]]:
+        """The fit after every stage, and the edges of the stage."""
+        n_features = len(graph.candidates)
+        k = min(self.k, n_features - 1)
+        # Of the edges of a full k-tree.
+        per_stage = ceil((k * n_features - k * (k + 1) // 2) / self.stages)
+        for stage in range(1, self.stages + 1):
+            begin = perf_counter()
+            wanted = graph.candidates & fits.learnable
+            n_pairs = int(np.count_nonzero(np.triu(wanted)))
+            if not n_pairs:
+                return
+            ridge = 1.0 / fit.C if self.ridge is None else float(self.ridge)
+            scores = fits.score_pairs(fit, wanted, ridge)
+            # Rounding and the ends of searches decide no digit that is left: equal
+            # statistics are equal, and go by lowest index; zeros are left out.
+            largest = max(float(scores.max(initial=0.0)), TINY)
+            rounded = np.round(scores / largest, DIGITS)
+            edges = graph.add_best(np.where(rounded > 0.0, rounded, -np.inf), per_stage)
+            if not edges:
+                return
+            objective, fit = fit.objective, fits.fit(graph, fit.C, fit)
+            seconds = perf_counter() - begin
+            yield (
+                fit,
+                [
+                    {
+                        "stage": stage,
+                        "edge": edge,
+                        "statistic": float(scores[edge]),
+                        "pairs": n_pairs,
+                        "objective": objective,
+                        "seconds": seconds / len(edges),
+                    }
+                    for edge in edges
+                ],
+            )
+            report(
+                self, stage, self.stages, unit="stage", bound=True,
+                note=f"{len(edges)} edges of {n_pairs:,} pairs",
+                values={"objective": fit.objective},
+            )  # fmt: skip
+
     def _make_graph(self, schema: Schema) -> ChordalGraph:
         """Check all arguments, and make the first graph."""
         check_whole("k", self.k, 1)
         check_whole("stages", self.stages, 1)
-        if self.C != "cv":
+        if not is_word(self.C, "cv"):
             check_number("C", self.C, above=0, why="; 'cv' chooses it")
         if self.ridge is not None:
             check_number("ridge", self.ridge, above=0, why="; None is 1 / C")
@@ -314,20 +324,17 @@ class _Fits:
         self, graph: ChordalGraph, C: float | str, before: _Fit | None = None
     ) -> _Fit:
         """Fit the model of a graph, from the fit of a graph with fewer edges on."""
-        schema = self.data.schema
-        model = NetworkModel(
-            schema,
-            Structure.class_rooted([*graph.parents(), ()], len(schema) - 1),
-            2,
-            smooth=self.smooth,
-            pair_bins=self.pair_bins,
-        )
+        model = self._model(graph)
         start: FloatArray | None = None
         if before is not None:
             start = model.coordinates.carry(before.model.coordinates, before.u)
         elif C == "cv":
             C, start = select_penalty(
-                model, self.data, folds=FOLDS, max_iter=MAX_STEPS, monitor=Monitor()
+                model,
+                self.data,
+                folds=FOLDS,
+                max_iter=MAX_STEPS,
+                monitor=Monitor("ResidualTree", unit="penalty"),
             )
         C = float(C)
         loss = model.loss_of(self.data, self.data.n_jobs)
@@ -336,6 +343,21 @@ class _Fits:
         u = reduce_gradient(objective, start, FALL, MAX_STEPS)
         value, _ = objective.value_and_gradient(u)
         return _Fit(model, u, C, objective.scale * value)
+
+    def _model(self, graph: ChordalGraph) -> NetworkModel:
+        schema = self.data.schema
+        return NetworkModel(
+            schema,
+            Structure.class_rooted([*graph.parents(), ()], len(schema) - 1),
+            2,
+            smooth=self.smooth,
+            pair_bins=self.pair_bins,
+        )
+
+    def start(self, graph: ChordalGraph, C: float) -> _Fit:
+        """The model of a graph as it is before any step: all classes alike."""
+        model = self._model(graph)
+        return _Fit(model, np.zeros(model.coordinates.n_in), C, np.inf)
 
     def score_pairs(self, fit: _Fit, wanted: BoolArray, ridge: float) -> FloatArray:
         """Compute the statistics of the pairs that are wanted."""

@@ -23,7 +23,8 @@ from tanager.structure.constraints import (
     never_observed,
 )
 from tanager.structure.search.arc_gains import KINDS, ArcGains, Change, ScoredNetwork
-from tanager.structure.search.search_loop import SearchRun, keep_on_interrupt
+from tanager.structure.search.search_loop import SearchRun
+from tanager.utils.progress import check_stop, watch
 from tanager.utils.validation import check_flag, check_number, check_whole
 
 STARTS = ("nb", "empty")
@@ -152,7 +153,6 @@ class HillClimbing(StructureLearner):
         After `max_seconds`, or on Ctrl-C, the result is the best network so far, with a
         warning.
         """
-        began = perf_counter()
         self.check(data.schema)
         constraints = self._masks(data.schema)
         start = self._start(data.schema, constraints)
@@ -160,11 +160,12 @@ class HillClimbing(StructureLearner):
         others = [v for v in range(len(data.schema) - 1) if v not in at_start]
         missing = never_observed(data, np.array(others, dtype=np.intp))
         constraints = constraints.without_parents(missing)
-        ends = np.inf if self.max_seconds is None else began + self.max_seconds
-        climb = _Climb(self, data.schema, start, ends)
-        with keep_on_interrupt(self, climb):
+        climb = _Climb(self, data.schema, start)
+        with (
+            watch(self, self.max_seconds, verbose=self.verbose, every=True),
+            climb.keep_best(),
+        ):
             scores = score_from(self.score).families(data, allowed=constraints.allowed)
-            scores.pause = climb.check_time
             most = len(data.schema) if self.max_parents is None else self.max_parents
             climb.begin(ArcGains(scores, constraints, most, start))
             climb.ascend()
@@ -231,10 +232,10 @@ class _Climb(SearchRun):
     """One run of a learner: the present network, the best so far, and the trace."""
 
     def __init__(
-        self, learner: HillClimbing, schema: Schema, start: list[list[int]], ends: float
+        self, learner: HillClimbing, schema: Schema, start: list[list[int]]
     ) -> None:
-        super().__init__(ends=ends, verbose=learner.verbose)
-        self.learner = learner
+        super().__init__(learner)
+        self.options = learner
         self.schema = schema
         self.restart = 0
         self.best = ScoredNetwork(tuple(tuple(sorted(of)) for of in start), -np.inf)
@@ -246,17 +247,17 @@ class _Climb(SearchRun):
 
     def ascend(self) -> None:
         """Make the best change until no better network is found."""
-        recent = deque([self.network.key], maxlen=self.learner.tabu)
+        recent = deque([self.network.key], maxlen=int(self.options.tabu))
         top, idle = self.network.value, 0
         while True:
-            self.check_time()
+            check_stop()
             began = perf_counter()
             gains = self.network.gains()
-            if self.learner.tabu:
+            if self.options.tabu:
                 gains[np.isin(self.network.keys(), recent)] = -np.inf
             candidates = int(np.isfinite(gains).sum())
             change, gain = self.network.best(gains)
-            if gain == -np.inf or (gain <= 0 and not self.learner.tabu):
+            if gain == -np.inf or (gain <= 0 and not self.options.tabu):
                 self._record(None, candidates, began)
                 return
             self.network.make(change)
@@ -268,15 +269,15 @@ class _Climb(SearchRun):
             else:
                 idle += 1
             self._record(change, candidates, began)
-            if self.learner.tabu and idle >= self.learner.patience:
+            if self.options.tabu and idle >= self.options.patience:
                 return
 
     def perturb(self, random: np.random.Generator) -> None:
         """Return to the best network, and make random changes."""
         self.restart += 1
         self.network.go_to(self.best.parents)
-        for _ in range(self.learner.perturbation):
-            self.check_time()
+        for _ in range(self.options.perturbation):
+            check_stop()
             began = perf_counter()
             possible = np.argwhere(np.isfinite(self.network.gains()))
             if not len(possible):

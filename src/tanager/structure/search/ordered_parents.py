@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, combinations
 from math import comb
@@ -23,6 +22,7 @@ from tanager.structure.orders.feature_orders import (
 )
 from tanager.structure.search.search_loop import Candidates, Search, SearchLearner
 from tanager.types import BoolArray, FloatArray, IntArray
+from tanager.utils.progress import watch
 from tanager.utils.validation import check_number, check_whole
 
 MAX_SETS = 20_000_000
@@ -148,14 +148,20 @@ class OrderBased(SearchLearner):
     ) -> list[Search]:
         """Run one search after the other until one is stopped early."""
         self.check(data.schema)
-        random, ends = np.random.default_rng(random_state), self._end()
+        random = np.random.default_rng(random_state)
         searches: list[Search] = []
-        while len(searches) < self.n_orders and all(s.is_complete for s in searches):
-            if self.verbose and self.n_orders > 1:
-                progress = f"order {len(searches) + 1} of {self.n_orders}"
-                print(progress, file=sys.stderr, flush=True)
-            searches.append(self._run(data, random, ends))
+        with watch(self, self.max_seconds, verbose=self.verbose, every=True) as mine:
+            while len(searches) < self.n_orders and all(
+                search.is_complete for search in searches
+            ):
+                if self.n_orders > 1:
+                    mine.announce(len(searches) + 1, self.n_orders, "order")
+                searches.append(self._run(data, random))
         return searches
+
+    def _max_steps(self, n_features: int) -> int:
+        """One step for every feature but the first of the order."""
+        return n_features - 1
 
     def _candidates(
         self, search: Search, data: CodedData, random: np.random.Generator

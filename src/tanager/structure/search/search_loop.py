@@ -1,101 +1,59 @@
-"""The loop that all searches share: clock, trace, candidates and the best of them."""
+"""The loop that all searches share: trace, candidates and the best of them."""
 
 from __future__ import annotations
 
-import sys
-import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from itertools import combinations
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
+from tanager import scores
 from tanager.data.coded_data import CodedData
 from tanager.errors import InputError
 from tanager.model.schema import Schema
 from tanager.model.structure import Structure
-from tanager.scores import Moves, MoveScorer, Score, score_from
 from tanager.structure.base import StructureLearner, StructureResult
 from tanager.structure.constraints import ArcMasks, Constraints, check_constraints
 from tanager.types import BoolArray, IndexArray
+from tanager.utils.progress import keep_best, report, watch
 from tanager.utils.validation import check_flag, check_number, check_whole
 
-
-class OutOfTimeError(Exception):
-    """Ends a search after `max_seconds`; never leaves it."""
+if TYPE_CHECKING:
+    from tanager.scores import Moves, MoveScorer, Score
 
 
 class SearchRun:
-    """Clock, trace and progress messages of one search.
+    """Trace of one search of a learner, which reports every step.
 
-    `ends` is the value of `time.perf_counter` after which `check_time` raises
-    `OutOfTimeError`; `verbose` prints every step to standard error; `trace` has one
-    entry per step.
+    `limit` is the largest number of steps, None if there is none; `trace` has one entry
+    per step.
     """
 
-    def __init__(self, *, ends: float = np.inf, verbose: bool = False) -> None:
-        self.ends = ends
-        self.verbose = verbose
+    def __init__(self, learner: object, limit: int | None = None) -> None:
+        self.learner = learner
+        self.limit = limit
         self.trace: list[dict[str, Any]] = []
-
-    def check_time(self) -> None:
-        """Raise `OutOfTimeError` when the time is up."""
-        if perf_counter() > self.ends:
-            raise OutOfTimeError
 
     def record(self, began: float, done: str, entry: Mapping[str, Any]) -> None:
         """Add a step with its score and number of candidates to the trace."""
         self.trace.append({**entry, "seconds": perf_counter() - began})
-        if self.verbose:
-            print(
-                f"step {len(self.trace)}: {done or 'nothing better'}; score "
-                f"{entry['score']:.10g}, {entry['candidates']} candidates, "
-                f"{self.trace[-1]['seconds']:.2f} s",
-                file=sys.stderr,
-                flush=True,
-            )
+        report(
+            self.learner,
+            len(self.trace),
+            self.limit,
+            bound=True,
+            note=done or "nothing better",
+            values={"score": entry["score"], "candidates": entry["candidates"]},
+        )
 
-
-@contextmanager
-def keep_on_interrupt(learner: Any, run: SearchRun) -> Iterator[None]:
-    """End a search with a warning when its time is up or the user presses Ctrl-C."""
-    try:
-        yield
-    except OutOfTimeError:
-        warn_out_of_time(learner, len(run.trace))
-    except KeyboardInterrupt:
-        warn_interrupted(learner, len(run.trace))
-
-
-def warn_out_of_time(
-    learner: Any,
-    steps: int,
-    *,
-    unit: str = "steps",
-    advice: str = "Increase max_seconds for a better one.",
-) -> None:
-    """Warn that a search ended because of `max_seconds`."""
-    warnings.warn(
-        f"{type(learner).__name__} stopped after max_seconds={learner.max_seconds} and "
-        f"{steps} {unit}, before it was done; the structure so far is kept. {advice}",
-        ConvergenceWarning,
-        stacklevel=4,
-    )
-
-
-def warn_interrupted(learner: Any, steps: int, *, unit: str = "steps") -> None:
-    """Warn that a search ended because the user interrupted it."""
-    warnings.warn(
-        f"{type(learner).__name__} was interrupted after {steps} {unit}; the structure "
-        "so far is kept.",
-        ConvergenceWarning,
-        stacklevel=4,
-    )
+    def keep_best(self) -> AbstractContextManager[None]:
+        """End the search early without an error; see `keep_best` of all learners."""
+        return keep_best(self.learner, lambda: f"{len(self.trace)} steps")
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,14 +84,13 @@ class Search(SearchRun):
 
     def __init__(
         self,
+        learner: object,
         scorer: MoveScorer,
         schema: Schema,
         constraints: ArcMasks,
-        *,
-        ends: float = np.inf,
-        verbose: bool = False,
+        limit: int | None = None,
     ) -> None:
-        super().__init__(ends=ends, verbose=verbose)
+        super().__init__(learner, limit)
         self.scorer = scorer
         self.schema = schema
         self.constraints = constraints
@@ -142,7 +99,6 @@ class Search(SearchRun):
         for child, parents in enumerate(scorer.parents):
             self._connect(child, parents)
         self.is_complete = False
-        scorer.pause = self.check_time
 
     @property
     def result(self) -> StructureResult:
@@ -177,14 +133,13 @@ class Search(SearchRun):
         children = arcs[:, 1].astype(np.int64)
         table = present[children]
         table[:, 0] = arcs[:, 0]
-        return Moves(children, table)
+        return scores.Moves(children, table)
 
     def step(self, candidates: Candidates) -> bool:
         """Make the best of the candidates; whether one was good enough."""
         moves, scorer = candidates.moves, self.scorer
         if not len(moves):
             return False
-        self.check_time()
         began = perf_counter() if candidates.began is None else candidates.began
         least = scorer.value if candidates.above is None else candidates.above
         chosen: list[int] = []
@@ -237,7 +192,7 @@ class SearchLearner(StructureLearner):
     @property
     def order_matters(self) -> bool:
         """Whether the score depends on the order of the samples."""
-        return score_from(self.score).order_matters
+        return scores.score_from(self.score).order_matters
 
     @abstractmethod
     def _candidates(
@@ -255,22 +210,23 @@ class SearchLearner(StructureLearner):
         """
         self.check(data.schema)
         random = np.random.default_rng(random_state)
-        return self._run(data, random, self._end()).result
+        with watch(self, self.max_seconds, verbose=self.verbose, every=True):
+            return self._run(data, random).result
 
-    def _end(self) -> float:
-        """Value of `time.perf_counter` when a search that begins now must end."""
-        return np.inf if self.max_seconds is None else perf_counter() + self.max_seconds
+    def _max_steps(self, n_features: int) -> int:
+        """Largest number of steps of a search: each but the last adds an arc."""
+        k = min(self.k, n_features)
+        return k * n_features - k * (k + 1) // 2 + 1
 
-    def _run(self, data: CodedData, random: np.random.Generator, ends: float) -> Search:
+    def _run(self, data: CodedData, random: np.random.Generator) -> Search:
         constraints = self._masks(data.schema)
-        scorer = score_from(self.score).scorer(
+        scorer = scores.score_from(self.score).scorer(
             data, constraints.required_parents, random_state=random
         )
-        search = Search(
-            scorer, data.schema, constraints, ends=ends, verbose=self.verbose
-        )
+        limit = self._max_steps(len(data.schema) - 1)
+        search = Search(self, scorer, data.schema, constraints, limit)
         try:
-            with keep_on_interrupt(self, search):
+            with search.keep_best():
                 for candidates in self._candidates(search, data, random):
                     if not search.step(candidates) and candidates.ends_search:
                         break
@@ -284,7 +240,7 @@ class SearchLearner(StructureLearner):
         check_whole("k", self.k, least=1)
         check_number("max_seconds", self.max_seconds, above=0, none=True)
         check_flag("verbose", self.verbose)
-        score_from(self.score)
+        scores.score_from(self.score)
         self._masks(schema)
         check_flag("treewidth", self.treewidth)
         if self.treewidth:

@@ -9,7 +9,6 @@ import numpy as np
 
 from tanager.data.coded_data import CodedData
 from tanager.data.information import conditional_information, explaining_away
-from tanager.errors import unknown_name
 from tanager.model.schema import Schema
 from tanager.model.structure import Structure
 from tanager.structure.base import StructureLearner, StructureResult
@@ -21,6 +20,7 @@ from tanager.structure.constraints import (
 )
 from tanager.structure.trees.spanning_tree import constrained_forest, spanning_tree
 from tanager.types import FloatArray
+from tanager.utils.validation import check_known
 
 CRITERIA = ("cmi", "ear")
 
@@ -133,8 +133,7 @@ class ChowLiu(StructureLearner):
 
     def check(self, schema: Schema) -> None:
         """Refuse an unknown criterion, an invalid root or invalid constraints."""
-        if self.criterion not in CRITERIA:
-            raise unknown_name("criterion", self.criterion, CRITERIA)
+        check_known("criterion", self.criterion, CRITERIA)
         schema.feature_index(self.root, "root")
         self._constraints(schema)
 

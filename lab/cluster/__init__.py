@@ -1,0 +1,1 @@
+"""Fits on a Dask cluster: rounds and bytes by formula, simulation of their time."""

@@ -1,0 +1,1 @@
+"""The scoreboard: all rivals on all tables of a data folder, with the same splits."""
