@@ -11,13 +11,18 @@ import click
 
 from lab.console import say
 from lab.files import write_text
+from lab.robustness.coverage_process import fuzz_by_coverage, has_atheris
 from lab.robustness.fuzz_process import MAX_SECONDS, Counts, fuzz, make_runner
 
 KINDS = (
     "json", "npz", "bif", "xmlbif", "csv", "parquet", "arrow", "checkpoint", "tables",
     "settings",
 )  # fmt: skip
+COVERAGE_KINDS = ("json", "bif", "xmlbif", "csv", "parquet", "arrow", "checkpoint")
+"""Kinds that are one file; npz files go with a document."""
+
 RESULTS = Path(__file__).parents[1] / "results" / "robustness" / "fuzz.csv"
+COVERAGE_RESULTS = RESULTS.with_name("fuzz-coverage.csv")
 HEAD = (
     "kind", "seed", "inputs", "results", "refused", "findings", "slowest_s", "peak_mb",
 )  # fmt: skip
@@ -36,6 +41,11 @@ HEAD = (
     type=click.IntRange(min=0),
     help="Use this input of one KIND alone, in this process, with its traceback.",
 )
+@click.option(
+    "--coverage",
+    is_flag=True,
+    help="Let atheris, where it is installed, choose changes by the lines they reach.",
+)
 @click.option("--write", is_flag=True, help=f"Add the counts to {RESULTS.name}.")
 def fuzz_command(
     kinds: tuple[str, ...],
@@ -43,6 +53,7 @@ def fuzz_command(
     seed: int,
     inputs: int,
     index: int | None,
+    coverage: bool,
     write: bool,
 ) -> int:
     """Use inputs that nobody would write, and count what becomes of them.
@@ -56,7 +67,14 @@ def fuzz_command(
         raise click.UsageError(
             f"There is no kind {', '.join(unknown)}; known are {', '.join(KINDS)}."
         )
-    chosen = kinds or KINDS
+    if coverage and not has_atheris():
+        raise click.UsageError(
+            "--coverage needs atheris; install it with pip install atheris."
+        )
+    known = COVERAGE_KINDS if coverage else KINDS
+    chosen = [kind for kind in kinds or known if kind in known]
+    if not chosen:
+        raise click.UsageError(f"--coverage goes with {', '.join(COVERAGE_KINDS)}.")
     if index is not None:
         if len(chosen) != 1:
             raise click.UsageError("--input goes with one KIND.")
@@ -66,13 +84,17 @@ def fuzz_command(
     found = []
     for kind in chosen:
         seconds = 60.0 * minutes / len(chosen)
-        found.append(fuzz(kind, seed, count=inputs, seconds=seconds))
+        if coverage:
+            found.append(fuzz_by_coverage(kind, seed, seconds=seconds))
+        else:
+            found.append(fuzz(kind, seed, count=inputs, seconds=seconds))
         say(describe(found[-1]))
     click.echo(text := counts_csv(found))
     if write:
-        RESULTS.parent.mkdir(parents=True, exist_ok=True)
-        former = RESULTS.read_text("utf-8") if RESULTS.exists() else ""
-        write_text(RESULTS, add_rows(former, text))
+        results = COVERAGE_RESULTS if coverage else RESULTS
+        results.parent.mkdir(parents=True, exist_ok=True)
+        former = results.read_text("utf-8") if results.exists() else ""
+        write_text(results, add_rows(former, text))
     return 1 if any(counts.findings for counts in found) else 0
 
 

@@ -7,7 +7,8 @@ import pytest
 from click.testing import CliRunner
 
 from lab.__main__ import cli
-from lab.robustness import fuzz_files, fuzz_process
+from lab.robustness import fuzz_command, fuzz_files, fuzz_process
+from lab.robustness.coverage_process import fuzz_by_coverage, has_atheris
 from lab.robustness.fuzz_command import HEAD, KINDS, add_rows, counts_csv, describe
 from lab.robustness.fuzz_files import FILE_KINDS, FileKind
 from lab.robustness.fuzz_process import Counts, fuzz, run_inputs
@@ -103,3 +104,21 @@ def test_unknown_kinds_and_single_inputs():
     assert result.exit_code == 2
     assert "There is no kind nonsense; known are json" in result.output
     assert runner.invoke(cli, ["fuzz", "--input", "1"]).exit_code == 2
+
+
+def test_coverage_needs_atheris(monkeypatch):
+    monkeypatch.setattr(fuzz_command, "has_atheris", lambda: False)
+    result = CliRunner().invoke(cli, ["fuzz", "--coverage"])
+    assert result.exit_code == 2
+    assert "pip install atheris" in result.output
+    monkeypatch.setattr(fuzz_command, "has_atheris", lambda: True)
+    result = CliRunner().invoke(cli, ["fuzz", "--coverage", "tables"])
+    assert result.exit_code == 2
+    assert "--coverage goes with json" in result.output
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not has_atheris(), reason="atheris is not installed")
+def test_inputs_chosen_by_coverage():
+    found = fuzz_by_coverage("bif", 0, seconds=10)
+    assert found.findings == {}

@@ -180,3 +180,8 @@ def test_files_with_other_names_are_left_alone(tmp_path):
         os.utime(tmp_path / name, (0, 0))
     write_text(tmp_path / "a.txt", "a")
     assert len(os.listdir(tmp_path)) == 4
+
+
+def test_null_characters_in_names(tmp_path):
+    with pytest.raises(InputError, match="no null characters"):
+        check_writable(f"{tmp_path}/a\0b")

@@ -13,6 +13,7 @@ from tanager.encoding.frame import Column, Frame
 from tanager.errors import InputError, unknown_name
 from tanager.types import AnyArray
 from tanager.utils.time_values import DAY, HOUR
+from tanager.utils.validation import check_known, is_iterable
 
 WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 MONTHS = (
@@ -180,16 +181,16 @@ def _choose_parts(frame: Frame, chosen: Any) -> list[tuple[Column, str]]:
 
 def _check_parts(parts: Any) -> Sequence[str]:
     known = ", ".join(map(repr, DATE_PARTS))
-    if isinstance(parts, (str, bytes)) or not isinstance(parts, Iterable):
+    if isinstance(parts, (str, bytes)) or not is_iterable(parts):
         raise InputError(
             "date_parts must be None, a list of parts, or a mapping from names of "
             f"columns to such lists, got {parts!r}; the parts are {known}. For one "
             f"part write ['weekday']."
         )
-    found = list(dict.fromkeys(parts))
-    for part in found:
-        if part not in DATE_PARTS:
-            raise unknown_name("part of dates", part, DATE_PARTS)
+    given = list(parts)
+    for part in given:
+        check_known("part of dates", part, DATE_PARTS)
+    found = list(dict.fromkeys(given))
     return found
 
 

@@ -78,6 +78,10 @@ def write_text(path: PathLike, text: str) -> None:
 
 def check_writable(path: PathLike) -> None:
     """Raise `InputError` unless a file can be written later, without touching it."""
+    if "\0" in os.fsdecode(path):
+        raise InputError(
+            f"Cannot write {os.fspath(path)!r}: names of files have no null characters."
+        )
     if os.path.isdir(path):
         raise InputError(
             f"Cannot write '{os.fspath(path)}': it is a folder; give the name of a "
