@@ -33,7 +33,12 @@ from lab.measurements.missing_feature_rules import (
 )
 from tanager import CapabilityError
 from tanager.classifiers import BayesNetClassifier
-from tanager.encoding import NumericEncoder, QuantileEncoder, TableEncoder
+from tanager.encoding import (
+    FeatureContrasts,
+    NumericEncoder,
+    QuantileEncoder,
+    TableEncoder,
+)
 
 SEED = 0
 FINE = QuantileEncoder(n_bins=50)
@@ -227,6 +232,9 @@ MODELS: dict[str, Callable[[], Any]] = {
     "TAN-RES, smooth tables": named("TAN-RES-SCL"),
     "2-tree-RES, smooth tables": named("2-tree-RES-SCL"),
     "Factors": partial(BayesNetClassifier, structure="factors"),
+    "Factors, contrasts": lambda: make_pipeline(
+        FeatureContrasts(), BayesNetClassifier(structure="factors")
+    ),
     "Factors, left out": partial(FactorsByRule, leave_out),
     "Factors, mean of all samples": partial(FactorsByRule, mean_of_samples),
     "Factors, log mean of the class": partial(FactorsByRule, log_mean_of_class),

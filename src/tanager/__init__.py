@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from tanager.classifiers.tuning_result import TuningResult
     from tanager.encoding import (
         EqualWidthEncoder,
+        FeatureContrasts,
         MDLEncoder,
         QuantileEncoder,
         TableDescription,
@@ -80,8 +81,7 @@ __all__ = [
     "APN", "DFE", "ELR", "EM", "KDB", "Batches", "BayesNetClassifier",
     "BoostedClassifier", "CapabilityError", "ChowLiu", "ConditionalLikelihood",
     "ConstraintBased", "Constraints", "DataWarning", "EqualWidthEncoder",
-    "EvaluationResult",
-    "FactorSearch",
+    "EvaluationResult", "FactorSearch", "FeatureContrasts",
     "FileFormatError", "Fixed", "Frequency", "GreedyKTree", "GumbelTree",
     "HillClimbing", "InputError", "KeepTables", "LogLinearNetwork", "LossMinimizer",
     "MDLEncoder", "NaiveBayes", "NaiveBayesClassifier", "Network", "OrderBased",
@@ -104,8 +104,8 @@ __getattr__, __dir__ = lazy_names(
         ".classifiers.tuning": ("tune",),
         ".classifiers.tuning_result": ("TuningResult",),
         ".encoding": (
-            "EqualWidthEncoder", "MDLEncoder", "QuantileEncoder", "TableDescription",
-            "TableEncoder", "describe",
+            "EqualWidthEncoder", "FeatureContrasts", "MDLEncoder", "QuantileEncoder",
+            "TableDescription", "TableEncoder", "describe",
         ),
         ".errors": (
             "CapabilityError", "DataWarning", "FileFormatError", "InputError",

@@ -5,6 +5,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from tanager.encoding import (
     EqualWidthEncoder,
+    FeatureContrasts,
     MDLEncoder,
     QuantileEncoder,
     TableEncoder,
@@ -17,6 +18,7 @@ from tanager.encoding import (
         MDLEncoder(),
         EqualWidthEncoder(n_bins=4),
         QuantileEncoder(n_bins=5),
+        FeatureContrasts(),
         TableEncoder(),
         TableEncoder(numeric=QuantileEncoder(n_bins=3)),
         TableEncoder(categorical_features="all"),

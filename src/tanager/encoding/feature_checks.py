@@ -17,6 +17,15 @@ MANY_VALUES = 10
 """Values of a column from which on all of them being unknown is worth a warning."""
 
 
+def record_features(estimator: Any, names: Sequence[str], *, has_names: bool) -> None:
+    """Set `n_features_in_`, and `feature_names_in_` if the columns have names."""
+    estimator.n_features_in_ = len(names)
+    if has_names:
+        estimator.feature_names_in_ = np.array(names, dtype=object)
+    elif hasattr(estimator, "feature_names_in_"):
+        del estimator.feature_names_in_
+
+
 def check_features(estimator: Any, frame: Frame) -> None:
     """Compare number and names of the columns with those of a fitted estimator.
 

@@ -17,7 +17,7 @@ from tanager.encoding.column_roles import (
 )
 from tanager.encoding.date_parts import add_date_parts, restore_date_parts
 from tanager.encoding.encoding_plan import EncodingPlan
-from tanager.encoding.feature_checks import check_features
+from tanager.encoding.feature_checks import check_features, record_features
 from tanager.encoding.frame import Frame, read_frame
 from tanager.encoding.frame_schema import fit_schema
 from tanager.encoding.labels import encode_labels, labels_for_cuts
@@ -388,11 +388,7 @@ class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def _set_schema(self, schema: Schema, *, has_names: bool) -> None:
         """Become the fitted encoder of a schema."""
-        self.n_features_in_ = len(schema)
-        if has_names:
-            self.feature_names_in_ = np.array(schema.names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
+        record_features(self, schema.names, has_names=has_names)
         self.schema_: Schema = schema
 
     def encode(self, X: Any, *, n_jobs: int | None = 1) -> CodeArray:
