@@ -25,7 +25,7 @@ exclude_patterns = ["build", "examples", "gallery/**/*.ipynb", "templates"]
 templates_path = ["templates"]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 
-myst_enable_extensions = ["colon_fence", "fieldlist"]
+myst_enable_extensions = ["colon_fence", "fieldlist", "html_image"]
 # Links such as "guide.md#missing-values" have the anchors of a repository host.
 myst_heading_anchors = 4
 

@@ -9,6 +9,8 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
 
 import tanager
 from tanager import BayesNetClassifier, DataWarning, InputError, describe
@@ -253,6 +255,56 @@ def test_arguments_of_parts_that_are_names():
     assert model.encoder.numeric.n_bins == 7
     with pytest.raises(InputError, match=r"'auto' stands for KeepTables .*no argument"):
         BayesNetClassifier().set_params(parameters__C=1.0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "params", "expected"),
+    [
+        ({"encoder": "quantile"}, {"encoder__numeric__n_bins": 5}, "n_bins=5"),
+        ({}, {"encoder__numeric__n_bins": 5}, "n_bins=5"),
+        ({}, {"encoder": "width", "encoder__numeric__n_bins": 3}, "n_bins=3"),
+        ({}, {"encoder__date_parts": ["hour"]}, "date_parts=['hour']"),
+        ({}, {"structure": "hgc", "structure__max_parents": 1}, "max_parents=1"),
+        ({}, {"structure__order": 2}, "order=2"),
+        ({"parameters": "rcl"}, {"parameters__fallback__folds": 2}, "folds=2"),
+    ],
+)
+def test_arguments_of_nested_parts(arguments, params, expected):
+    model = BayesNetClassifier(**arguments).set_params(**params)
+    assert expected in "".join(repr(model).split()).replace('"', "'")
+    again = BayesNetClassifier(**arguments).set_params(**dict(reversed(params.items())))
+    assert repr(again) == repr(model)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name", "message"),
+    [
+        ({}, "parameters__C", "'auto' stands for KeepTables here, which has no"),
+        ({}, "encoder__n_bins", "Write encoder__numeric__n_bins"),
+        ({}, "structure__score__folds", "which has no argument"),
+        ({"structure": "hgc"}, "structure__score__folds", "no arguments of its own"),
+    ],
+)
+def test_arguments_that_a_part_does_not_have(arguments, name, message):
+    with pytest.raises(InputError, match=message):
+        BayesNetClassifier(**arguments).set_params(**{name: 1})
+
+
+def test_grid_search_over_parts_that_are_names():
+    X, y = np.random.default_rng(0).normal(size=(60, 2)), np.arange(60) % 2
+    X[:, 0] += y
+    grid = [
+        {"structure": ["nb", "tan"], "parameters": ["rcl"], "parameters__C": [0.1, 1]},
+        {"structure": ["factors"], "structure__order": [1, 2]},
+        {"encoder": ["quantile"], "encoder__numeric__n_bins": [2, 3]},
+    ]
+    search = GridSearchCV(
+        make_pipeline(BayesNetClassifier()),
+        [{f"bayesnetclassifier__{k}": v for k, v in part.items()} for part in grid],
+        cv=2,
+        error_score="raise",
+    )
+    assert len(search.fit(X, y).cv_results_["params"]) == 8
 
 
 def test_descriptions():

@@ -10,6 +10,8 @@ from tanager.network import Network
 from tests.io.network_texts import GOOD, assert_same
 from tests.loglinear.factor_makers import make_network, make_variable
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*single state:tanager.DataWarning")
+
 
 @pytest.fixture
 def model(done, weather):

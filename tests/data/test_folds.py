@@ -33,3 +33,28 @@ def test_some_rows_have_the_classes_in_proportion(random, n_rows):
     shares = np.bincount(labels[rows], minlength=4)
     expected = np.maximum(np.ceil(counts * n_rows / 400), np.minimum(counts, 10))
     assert shares.tolist() == expected.tolist()
+
+
+def test_a_subsample_of_labels_of_any_type():
+    labels = np.random.default_rng(0).integers(0, 3, 500)
+    expected = stratified_subsample(labels, 50)
+    assert (stratified_subsample(labels.astype(np.uint8), 50) == expected).all()
+    assert len(stratified_subsample(labels[:0], 5)) == 0
+
+
+def test_ranks_are_found_block_by_block(monkeypatch):
+    from tanager.data import folds
+
+    random = np.random.default_rng(1)
+    labels = random.integers(0, 3, 200).astype(np.uint8)
+    counts = np.bincount(labels)
+    ranks = [np.sort(random.choice(n, n // 3, replace=False)) for n in counts]
+    expected = np.sort(
+        np.concatenate(
+            [np.flatnonzero(labels == k)[own] for k, own in enumerate(ranks)]
+        )
+    )
+    for size in (1, 7, 1000):
+        monkeypatch.setattr(folds, "COUNT_ROWS", size)
+        assert (folds.rows_of_ranks(labels, ranks) == expected).all()
+        assert (folds.count_codes(labels, 4) == [*counts, 0]).all()

@@ -187,6 +187,7 @@ def test_tables_beside(folder, packed):
     assert read_model("model.json").network.schema.names == ("a", "b")
 
 
+@pytest.mark.filterwarnings("ignore:.*single state:tanager.DataWarning")
 def test_bif_and_xmlbif(folder, document, typed):
     section = SECTIONS["BIF and XMLBIF"]
     text = " ".join(section.text.split())

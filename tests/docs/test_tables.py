@@ -13,6 +13,7 @@ from tests.docs.pages import DOCS
 NOTES = DOCS.parent / "lab" / "papers" / "roth2020" / "NOTES.md"
 NAMES = (
     "parameter-benchmarks", "structure-benchmarks", "missing-values", "scoreboard",
+    "deployment",
 )  # fmt: skip
 PAGES = (*(DOCS / f"{name}.md" for name in NAMES), NOTES)
 TABLES = [

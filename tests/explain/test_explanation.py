@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tanager import BayesNetClassifier, InputError, Network
+from tanager import BayesNetClassifier, DataWarning, InputError, Network
 from tanager.explain import explain_samples
 from tanager.explain.odds_conversion import log_odds_of
 from tests.explain.makers import KINDS, fitted_model, random_codes, random_network
@@ -180,3 +180,31 @@ def test_invalid_arguments():
         found.of_class(7)
     with pytest.raises(InputError, match="sample must be a position from 0 to 0"):
         found.strongest(1)
+
+
+@pytest.mark.parametrize("structure", ["tan", "auto"])
+def test_columns_that_the_model_leaves_out_are_in_no_list(structure):
+    random = np.random.default_rng(0)
+    X = {"id": [f"c{k}" for k in range(60)], "a": random.normal(size=60)}
+    model = BayesNetClassifier(structure=structure)
+    with pytest.warns(DataWarning, match="identifies samples"):
+        model.fit(X, X["a"] > 0)
+    found = model.explain(X)
+    assert found.terms == (("id",), ("a",))
+    assert found.strongest(0).tolist() == [1]
+    assert "id" not in str(found).split()
+    asked = model.next_question({"id": [None], "a": [None]})
+    assert asked.features == ("a",)
+
+
+def test_long_explanations_print_their_first_samples():
+    X = {"a": ["x", "y"] * 30}
+    model = BayesNetClassifier(structure="nb", parameters="fe").fit(X, X["a"])
+    found = model.explain(X)
+    lines = str(found).splitlines()
+    assert repr(found) == "<Explanation: 60 samples, 1 term, 2 classes>"
+    assert len(lines) == 1 + 10 + 1
+    assert lines[1].split()[:2] == ["0", "x"]
+    assert lines[-1] == "... and 50 more samples"
+    frame = str(model.effect("a"))
+    assert frame.splitlines()[0].split()[0] == "a"

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tanager import BayesNetClassifier, Network, datasets, load, save
+from tanager import BayesNetClassifier, DataWarning, Network, datasets, load, save
 from tanager.io import network_format, read_bif
 from tanager.io.bif_properties import choose_words
 from tests.io.network_texts import REPOSITORY
@@ -119,10 +119,39 @@ def by_pgmpy(path):
 def test_pyagrum_reads_our_bif(network, tmp_path):
     pytest.importorskip("pyagrum")
     if (network.schema.n_states == 1).any():
-        pytest.skip("pyAgrum reads no variable with one state from BIF")
+        pytest.skip("pyAgrum reads no variable with one state; another test warns")
     path = tmp_path / "x.bif"
     save(network, path)
     assert_close(network, by_pyagrum(path), path, SINGLE)
+
+
+@pytest.mark.filterwarnings("ignore:.*left out.*:tanager.DataWarning")
+def test_single_states_are_warned_of_and_can_be_left_out(tmp_path):
+    """Identifiers, constants and features in one bin, with odd names."""
+    random = np.random.default_rng(0)
+    n = 120
+    X = {
+        "key": [f"c{i}" for i in range(n)],
+        "const": ["k"] * n,
+        "x/y z": random.normal(size=n).tolist(),
+        "größe": random.choice(["a b", "c/d"], n).tolist(),
+    }
+    y = np.where(np.array(X["größe"]) == "a b", "yes, sure", "no")
+    model = BayesNetClassifier(structure="tan", parameters="fe").fit(X, y)
+    path = tmp_path / "x.bif"
+    with pytest.warns(DataWarning, match="'key', 'const', 'x/y z' have a single state"):
+        model.save(path)
+    small = model.blanket_classifier()
+    small.save(tmp_path / "small.bif")  # without a warning
+    again = BayesNetClassifier.from_network(load(tmp_path / "small.bif"))
+    own = {"größe": X["größe"]}
+    np.testing.assert_allclose(
+        again.predict_proba(own), model.predict_proba(X), rtol=1e-12
+    )
+    pytest.importorskip("pyagrum")
+    assert_close(small.network_, by_pyagrum(tmp_path / "small.bif"), path, SINGLE)
+    pytest.importorskip("pgmpy")
+    assert_close(model.network_, by_pgmpy(path), path, EXACT)
 
 
 def test_pyagrum_reads_our_xmlbif(network, tmp_path):

@@ -225,3 +225,19 @@ def test_thinned_samples_have_the_weight_of_all():
     assert np.isclose(few.weights.sum(), kept.weights.sum())
     assert not few.complete
     assert kept.thin(1000) is kept
+
+
+@pytest.mark.parametrize("block", [1, 7, 1000])
+def test_systematic_samples_are_those_of_all_sums(monkeypatch, block):
+    """Sums of the weights are made block by block, and are the same."""
+    from tanager.loglinear import kept_samples
+
+    weights = np.random.default_rng(2).gamma(1.0, size=200)
+    ends = np.cumsum(weights)
+    step = ends[-1] / 60
+    marks = (np.arange(60) + 0.5) * step
+    expected, times = np.unique(np.searchsorted(ends, marks), return_counts=True)
+    monkeypatch.setattr(kept_samples, "COUNT_ROWS", block)
+    rows, kept = kept_samples.systematic_sample(weights, 60)
+    assert (rows == expected).all()
+    assert (kept == times * step).all()

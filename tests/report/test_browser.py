@@ -5,7 +5,7 @@ import time
 import numpy as np
 import pytest
 
-from tanager import BayesNetClassifier, TableEncoder, load
+from tanager import BayesNetClassifier, DataWarning, TableEncoder, load
 from tanager.encoding import encode_frame, read_frame
 from tests.report.browser import Page, make_driver
 from tests.report.conftest import (
@@ -473,6 +473,7 @@ return [...document.querySelectorAll("svg.chart")].flatMap((chart) => {
 OVERLAPPING_TEXTS = """
 return [...document.querySelectorAll("#curves svg.chart")].flatMap((chart) => {
   const axis = [...chart.querySelectorAll(".axis")].at(-1);
+  if (!axis) return [];
   const boxes = [...axis.querySelectorAll("text")]
     .map((text) => [text.textContent, text.getBoundingClientRect()]);
   return boxes.filter(([, box], k) => k && box.left < boxes[k - 1][1].right)
@@ -508,11 +509,27 @@ def test_dates_are_shown_as_dates(method, open_report, downloads):
     path = wait_for(downloads / "model.json")
     exported = load(path)
     path.unlink()
-    assert [v.unit for v in exported.schema] == [
+    schema = exported.network_.schema
+    assert [v.unit for v in schema] == [
         "datetime", "datetime", "time", "timedelta", None,
     ]  # fmt: skip
-    assert exported.schema == model.network_.schema
+    assert schema == model.network_.schema
     np.testing.assert_allclose(
         exported.predict_proba(X[:50]), model.predict_proba(X[:50]), atol=1e-9
     )
+    assert page.errors() == []
+
+
+@pytest.mark.parametrize("name", ["TAN+FE", None])
+def test_columns_that_the_model_leaves_out_are_not_asked_for(name, open_report):
+    X, y = make_frame("iris")
+    X["customer"] = [f"c{k:05d}" for k in range(len(X))]
+    model = BayesNetClassifier.from_name(name) if name else BayesNetClassifier()
+    with pytest.warns(DataWarning, match="identifies samples"):
+        model.fit(X, y)
+    page = open_report(model, X, y)
+    for part in ("#evidence", "#questions", "#importance"):
+        assert "petal width" in page.text(part)
+        assert "customer" not in page.text(part)
+    assert "left out" in page.text("#about")
     assert page.errors() == []

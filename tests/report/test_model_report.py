@@ -162,16 +162,20 @@ def make_wide(n_features, n_samples=400, seed=0):
     return pd.DataFrame(X).rename(columns="x{}".format), score > 0
 
 
+@pytest.mark.parametrize("structure", ["auto", "tan-res"])
 @pytest.mark.parametrize(("n_features", "limit"), [(60, 500_000), (300, 1_500_000)])
 @pytest.mark.slow
 @pytest.mark.skipif(
     bool(numba.config.DISABLE_JIT), reason="takes minutes with compilation off"
 )
-def test_sizes(n_features, limit, tmp_path):
+def test_sizes(n_features, limit, structure, tmp_path):
     X, y = make_wide(n_features)
-    model = BayesNetClassifier().fit(X, y)
+    model = BayesNetClassifier(structure=structure).fit(X, y)
     model.report(tmp_path / "report.html", X, y)
     assert os.path.getsize(tmp_path / "report.html") < limit
+    header, _ = read(tmp_path / "report.html")
+    assert header["kind"] != "none"
+    assert "complete_only" not in header
 
 
 def test_many_classes_and_states(tmp_path):

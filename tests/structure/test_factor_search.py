@@ -218,7 +218,8 @@ def test_ctrl_c_during_the_search_leaves_the_certificate(waves, monkeypatch):
 def test_progress(waves, capsys):
     fit(waves, verbose=True)
     lines = capsys.readouterr().err.splitlines()
-    assert lines[0].startswith("step 1: strength 30, factors 4, held out loss 0.")
+    assert lines[0].startswith("step 1 (")
+    assert "): strength 30, factors 4, held out loss 0." in lines[0]
     assert any(" interactions, " in line for line in lines)
 
 

@@ -33,7 +33,7 @@ class FitPlan:
     reading_passes : int
         How often the source is read.
     batch_bytes : int
-        Memory of a batch and its copies, about.
+        Memory of a batch, its copies and the row group that it is part of, about.
     summary_bytes : int
         Memory of the summaries for the encoder, at most.
     code_bytes : int or None
@@ -64,7 +64,7 @@ class FitPlan:
             return None
         codes = self.code_bytes if self.codes_in_memory else 0
         reading = self.batch_bytes + self.summary_bytes
-        return max(reading, codes + max(self.batch_bytes, self.learner_bytes))
+        return codes + max(reading, self.learner_bytes)
 
     def __str__(self) -> str:
         size = (
@@ -130,7 +130,7 @@ def plan_fit(
         n_classes,
         2 if batches.is_repeatable else 1,
         COPIES * min(batches.batch_rows, n_samples or batches.batch_rows)
-        * _row_bytes(frame),
+        * _row_bytes(frame) + batches.reader().held_bytes(),
         _summary_bytes(summary, n_classes, n_threads(options.n_jobs)),
         code_bytes,
         None if code_bytes is None else code_bytes <= batches.max_memory,

@@ -7,6 +7,7 @@ from typing import Any, Self
 from sklearn.base import BaseEstimator
 
 from tanager import registry
+from tanager.encoding import TableEncoder
 from tanager.errors import InputError
 
 PARTS = ("encoder", "structure", "parameters")
@@ -75,13 +76,17 @@ class PartArgumentsMixin(BaseEstimator):
         found = named[part]
         known = found.get_params()
         for name in arguments:
-            if name.partition("__")[0] in known:
+            inner, mark, _ = name.partition("__")
+            if inner in known:
+                if mark:
+                    _check_nested(part, found, inner)
                 continue
             own = ", ".join(sorted(found.get_params(deep=False))) or "none"
             others = [
-                f"{other}__{name}"
+                f"{other}__{key}"
                 for other, item in named.items()
-                if other != part and name in item.get_params()
+                for key in item.get_params()
+                if key.rpartition("__")[2] == name
             ]
             remedy = f"Give another part, such as {_EXAMPLES[part]}"
             if others:
@@ -91,6 +96,18 @@ class PartArgumentsMixin(BaseEstimator):
                 f"here, which has no argument {name!r}; its arguments: {own}. {remedy}."
             )
         setattr(self, part, found.set_params(**arguments))
+
+
+def _check_nested(part: str, found: BaseEstimator, inner: str) -> None:
+    """Raise if an argument of a part that is to have arguments itself has none."""
+    value = getattr(found, inner)
+    if isinstance(found, TableEncoder) and inner == "numeric":
+        return  # short names are resolved there
+    if not hasattr(value, "set_params"):
+        raise InputError(
+            f"{part}__{inner} is {value!r} here, which has no arguments of its own; "
+            f"set {part}__{inner} to an object that has."
+        )
 
 
 _EXAMPLES = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Set
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -13,10 +14,12 @@ from tanager.classifiers.base import POLICIES, DataFrameClassifier, fitted_encod
 from tanager.classifiers.training import FitResult
 from tanager.errors import (
     CapabilityError,
+    DataWarning,
     FileFormatError,
     InputError,
     NetworkOnlyError,
     TableSizeError,
+    listed,
 )
 from tanager.io import (
     ModelFile,
@@ -56,7 +59,8 @@ def save(model: DataFrameClassifier | AnyNetwork, path: str | PathLike[str]) -> 
     model : BayesNetClassifier, BoostedClassifier, Network or LogLinearNetwork
         What to write. BIF and XMLBIF hold its network, with cut points and target, but
         not how a classifier was learned, and only one network. They hold CPTs: factors
-        are converted (`LogLinearNetwork.to_network`).
+        are converted (`LogLinearNetwork.to_network`). A `DataWarning` names variables
+        with a single state, which pyAgrum does not read from BIF.
     path : str or path
         The suffix says the format: ``.bif``; ``.xmlbif``, ``.xml`` or ``.bifxml`` for
         XMLBIF; any other a model file, usually ``.json``. The file is replaced in one
@@ -86,7 +90,10 @@ def save(model: DataFrameClassifier | AnyNetwork, path: str | PathLike[str]) -> 
         )
     found = network_format(path)
     if found is not None:
-        found.write(path, _single_network(model, path))
+        network = _single_network(model, path)
+        if found.name == "BIF":
+            _warn_of_single_states(network)
+        found.write(path, network)
         return
     if isinstance(model, AnyNetwork):
         write_model(path, model)
@@ -98,6 +105,22 @@ def save(model: DataFrameClassifier | AnyNetwork, path: str | PathLike[str]) -> 
         write_model(path, model.networks_[0], about)
     else:
         write_ensemble(path, model.networks_, weights, about)
+
+
+def _warn_of_single_states(network: Network) -> None:
+    """Warn of variables that pyAgrum refuses to read from BIF."""
+    single = [variable.name for variable in network.schema if variable.n_states == 1]
+    if single:
+        several = len(single) > 1
+        warnings.warn(
+            f"The variable{'s' * several} {listed(single, 5)} "
+            f"{'have' if several else 'has'} a single state. pyAgrum reads no such "
+            "variables from BIF; pgmpy and tanager do. For pyAgrum write XMLBIF, such "
+            "as model.bifxml, or leave them out, which changes no prediction: "
+            "model.blanket_classifier().save(path).",
+            DataWarning,
+            stacklevel=3,
+        )
 
 
 def describe_classifier(model: DataFrameClassifier) -> dict[str, Any]:

@@ -41,6 +41,17 @@ class RowBlock:
     weights: FloatArray | None
 
 
+def block_bytes(n_features: int, n_classes: int) -> int:
+    """Memory per sample of a copy of the codes, and of three floats for every class.
+
+    Examples
+    --------
+    >>> block_bytes(10, 2)
+    90
+    """
+    return n_features + 24 * n_classes + 32
+
+
 class CodedData(Protocol):
     """Coded samples with labels and weights, in memory or elsewhere.
 

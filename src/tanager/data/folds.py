@@ -85,7 +85,7 @@ def stratified_subsample(labels: npt.NDArray[np.integer], n_rows: int) -> IndexA
     >>> len(stratified_subsample(np.repeat([0, 1], [900, 100]), 200))
     200
     """
-    counts = count_codes(labels, int(labels.max(initial=-1)) + 1)
+    counts = count_codes(labels, int(labels.max()) + 1 if len(labels) else 0)
     return rows_of_ranks(labels, subsample_ranks(counts, n_rows))
 
 

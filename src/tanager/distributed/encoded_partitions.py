@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -51,8 +53,14 @@ class DaskSamples:
 
     def summarize(self, encoder: TableEncoder) -> TableSummary:
         """Summarise all partitions where they are, and add the summaries up."""
+        from dask.delayed import delayed
+
         tasks = self.collections.map(_summarize_partition, encoder, self.rules)
-        summary = sum_tasks(self.client, tasks, _add_summaries)
+        numbered = [
+            delayed(_PartSummary, pure=False)(number, number, task)
+            for number, task in enumerate(tasks)
+        ]
+        summary = sum_tasks(self.client, numbered, _add_parts).summary
         return summary if summary is not None else sum_summaries([])
 
     def encode(
@@ -97,21 +105,21 @@ def collect_tasks(client: Any, tasks: Sequence[Any]) -> list[Any]:
 
 
 def sum_tasks(
-    client: Any, tasks: Sequence[Any], add: Callable[[Sequence[Any]], Any]
+    client: Any, tasks: Sequence[Any], add_all: Callable[[Sequence[Any]], Any]
 ) -> Any:
     """Add the results of tasks, on the workers of a cluster if there is a client.
 
-    Neighbouring results are added in groups of `FAN_IN` by `add`, then their sums.
+    Neighbouring results are added in groups of `FAN_IN` by `add_all`, then their sums.
     """
 
     def add_groups(level: list[Any], call: Callable[[Any, Any], Any]) -> Any:
         while len(level) > 1:
             starts = range(0, len(level), FAN_IN)
-            level = [call(add, level[start : start + FAN_IN]) for start in starts]
+            level = [call(add_all, level[start : start + FAN_IN]) for start in starts]
         return level[0]
 
     if client is None:
-        return add_groups(_compute_here(tasks), lambda add, group: add(group))
+        return add_groups(_compute_here(tasks), lambda function, group: function(group))
 
     def wait(futures: list[Any]) -> Any:
         def submit(function: Any, group: Any) -> Any:
@@ -172,6 +180,36 @@ def _summarize_partition(
     return _add_summaries(
         encoder.summarize_frame(*_read(*chunk, rules)) for chunk in chunks
     )
+
+
+@dataclass(frozen=True)
+class _PartSummary:
+    """The summary of neighbouring partitions; None if they are empty."""
+
+    first: int
+    last: int
+    summary: TableSummary | None
+
+    @property
+    def where(self) -> str:
+        """Their numbers, for errors."""
+        if self.first == self.last:
+            return f"partition {self.first}"
+        return f"partitions {self.first} to {self.last}"
+
+    def __add__(self, other: _PartSummary) -> _PartSummary:
+        try:
+            total = _add_summaries([self.summary, other.summary])
+        except InputError as error:
+            raise InputError(
+                f"{error} (found in {other.where}, compared with {self.where})"
+            ) from error
+        return _PartSummary(self.first, other.last, total)
+
+
+def _add_parts(parts: Sequence[_PartSummary]) -> _PartSummary:
+    """Add the summaries of neighbouring partitions, one after the other."""
+    return reduce(add, parts)
 
 
 def _add_summaries(summaries: Iterable[TableSummary | None]) -> TableSummary | None:

@@ -175,6 +175,28 @@ class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.identifiers = identifiers
         self.date_parts = date_parts
 
+    def set_params(self, **params: Any) -> Self:
+        """Set arguments, also of `numeric`: ``numeric__n_bins=5``.
+
+        A short name becomes the encoder that it stands for.
+
+        Parameters
+        ----------
+        **params
+            Arguments of this encoder, and of the numeric one after two underscores.
+
+        Returns
+        -------
+        self : TableEncoder
+            The same object.
+        """
+        nested = any(name.startswith("numeric__") for name in params)
+        numeric = params.get("numeric", self.numeric)
+        if nested and isinstance(numeric, str):
+            params["numeric"] = make_numeric_encoder(numeric)
+        super().set_params(**params)
+        return self
+
     def fit(
         self,
         X: Any,

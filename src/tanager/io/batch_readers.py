@@ -14,6 +14,9 @@ from typing import Any, ClassVar
 from tanager.errors import InputError
 from tanager.io.data_files import ARROW, INDEX_NAME, PARQUET, import_pyarrow
 
+ROW_GROUPS = 2
+"""Sizes of a row group that Arrow takes to read batches of it; measured."""
+
 READ_AHEAD = 1
 """Batches, and files, that a pyarrow dataset may read ahead."""
 
@@ -33,6 +36,10 @@ class BatchReader(ABC):
     def n_rows(self) -> int | None:
         """Number of rows, if it is known without a pass over them."""
         return None
+
+    def held_bytes(self) -> int:
+        """Memory that reading takes besides the batch itself, about."""
+        return 0
 
 
 def make_reader(source: Any) -> BatchReader:
@@ -164,6 +171,20 @@ class FileReader(BatchReader):
 
                 total += parquet.read_metadata(path).num_rows
         return total
+
+    def held_bytes(self) -> int:
+        """Twice the largest row group: Arrow holds it compressed, and its pages."""
+        largest = 0
+        for path in self.paths:
+            if path.suffix.lower() not in PARQUET:
+                continue
+            with _reading(f"'{path}'"):
+                from pyarrow import parquet
+
+                found = parquet.read_metadata(path)
+                for number in range(found.num_row_groups):
+                    largest = max(largest, found.row_group(number).total_byte_size)
+        return ROW_GROUPS * largest
 
 
 @dataclass(frozen=True, eq=False)

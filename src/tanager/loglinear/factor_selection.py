@@ -68,6 +68,9 @@ MAX_STAGES = 4
 """Largest number of stages, each of which adds twice as many interactions as the one
 before."""
 
+EARLY_SAMPLES = 100_000
+"""Samples that stand for all in the statistics of a fit that has ended early."""
+
 SEARCH_SHARE = 0.85
 """Fraction of a limited time that the search may take; the rest is for the fit to all
 samples."""
@@ -246,7 +249,9 @@ class FactorSelection:
         if fit is None:
             fit = best.fits[0] if best.fits else self._start(self.samples)
             fit.add(self._missing_factors(fit.terms), self._strength[2])
-            fit.take_terms(fit.terms)  # tables may be ahead of the posteriors
+            # Tables may be ahead of the posteriors, and all samples take too long.
+            fit = fit.refit_to(fit.samples.thin(EARLY_SAMPLES))
+            self.samples = fit.samples
         return fit
 
     def _split(self) -> list[FactorSamples]:

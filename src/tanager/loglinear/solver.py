@@ -284,6 +284,7 @@ def solve(
     before = 0 if monitor is None else len(monitor.trace)
 
     reached: Callable[[], FloatArray] = start.copy
+    last: tuple[float, FloatArray] | None = None
     iterations = 0
     who = "ConditionalLikelihood" if monitor is None else monitor.who
     if monitor is not None:
@@ -292,8 +293,8 @@ def solve(
     def record(
         value: float, gradient: FloatArray, coordinates: Callable[[], FloatArray]
     ) -> None:
-        nonlocal reached, iterations
-        reached, iterations = coordinates, iterations + 1
+        nonlocal reached, last, iterations
+        reached, last, iterations = coordinates, (value, gradient), iterations + 1
         if monitor is not None:
             monitor.record(
                 iteration=len(monitor.trace) - before + 1,
@@ -333,7 +334,7 @@ def solve(
             converged,
         )
     found = reached()
-    value, gradient = objective.value_and_gradient(found)
+    value, gradient = last or objective.value_and_gradient(found)
     return Solution(
         found,
         scale * value,

@@ -97,8 +97,9 @@ class ConditionalLikelihood(ParameterLearner):
 
     The weights are converted to CPTs with the same P(c | x). Of the many such CPTs the
     result has those under which the features are most likely, which matters when some
-    of them are missing later. The objective leaves out the families of missing features
-    of a sample.
+    of them are missing later; with `pair_bins` their distribution is fitted by twice as
+    many groups of states in pairs, and by single states. The objective leaves out the
+    families of missing features of a sample.
 
     References
     ----------
@@ -239,7 +240,9 @@ class ConditionalLikelihood(ParameterLearner):
         if solution.stopped and not (solution.iterations or starts or model.stays_sum):
             # All classes would be alike.
             return Frequency().learn(structure, data)
-        found = model.to_cpts(solution.coordinates, data)
+        # P(c | x) stays; few samples say which CPTs suit the features.
+        few = data.stratified_sample(MAX_SAMPLES) if solution.stopped else data
+        found = model.to_cpts(solution.coordinates, few)
         assert found is not None
         return found
 

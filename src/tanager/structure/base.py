@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from tanager.data.coded_data import CodedData
+from tanager.data.coded_data import CodedData, block_bytes
 from tanager.errors import CapabilityError
 from tanager.loglinear.factor_statistics import FactorStatistics
 from tanager.loglinear.factor_tables import FactorTables
@@ -97,12 +97,9 @@ class StructureLearner(BaseEstimator, metaclass=ABCMeta):
     def sample_bytes(self, n_features: int, n_classes: int) -> int:
         """Memory per sample, besides its codes, that `learn` takes, about.
 
-        Learners that count take none. Others hold a copy of the codes in blocks, and
-        three floats for every class, unless they say otherwise.
+        Learners that count take none, others blocks unless they say otherwise.
         """
-        if self.needs == "counts":
-            return 0
-        return n_features + 24 * n_classes + 32
+        return 0 if self.needs == "counts" else block_bytes(n_features, n_classes)
 
     @property
     def order_matters(self) -> bool:

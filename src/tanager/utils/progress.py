@@ -13,9 +13,10 @@ and kernels' loops, which otherwise would all have to hand it down; a search may
 functions of users, and these fit models again; and a watch that is not there costs one
 look. Threads of `map_threads` get it, those of others with `Watch.join`.
 
-Ctrl-C needs no signal handler of our own: Python raises KeyboardInterrupt between two
-operations of the main thread, whatever it does. `keep_best` therefore has to wrap
-loops whose best state is always complete, and kernels have to end soon. The first one
+On Ctrl-C Python raises KeyboardInterrupt between two operations of the main thread,
+whatever it does, and so does the handler of the outermost watch, which also keeps it in
+mind: `keep_best` therefore has to wrap loops whose best state is always complete, and
+kernels have to end soon. The first one
 is kept by the first `keep_best` around it, and every later `report` of the same fit
 raises, so that what follows ends after no step. Later ones are not kept, nor is one
 within `AGAIN` seconds after one that ended another fit: with two of them the user
@@ -27,12 +28,14 @@ that is to be resumed.
 
 from __future__ import annotations
 
+import signal
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from math import inf
+from threading import current_thread, main_thread
 from time import perf_counter
 from typing import Any
 
@@ -68,11 +71,12 @@ class Cancel:
 
 @dataclass(eq=False)
 class Watch:
-    """Who is told of steps, and when to stop.
+    """Whom steps are shown to, and when to stop.
 
     `root` is the outermost watch, `fit` that of the estimator and `scope` that of the
     learner, None for itself;
-    `keeps` says whether Ctrl-C may end with a best model; `catches` whether the work is
+    `asked` says whether a Ctrl-C has not ended anything yet, `interrupted` whether one
+    has; `keeps` whether it may end with a best model; `catches` whether the work is
     within a `keep_best`, `has_model` whether one has ended, so that there is some
     model; `cancel` ends the work of threads whose result nobody needs; `cut` are the
     learners that ended early.
@@ -82,16 +86,31 @@ class Watch:
     max_seconds: float | None = None
     line: ProgressLine | None = None
     limit: TimeLimit = field(default_factory=TimeLimit)
-    root: Watch | None = None
+    root: Watch = None  # type: ignore[assignment] # itself
     keeps: bool = True
     catches: bool = False
     cancel: Cancel = field(default_factory=Cancel)
+    asked: bool = False
     interrupted: bool = False
-    scope: Watch | None = None
-    fit: Watch | None = None
+    scope: Watch = None  # type: ignore[assignment] # itself
+    fit: Watch = None  # type: ignore[assignment] # itself
     has_model: bool = False
     ended_early: bool = False
     cut: list[tuple[str, str]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        for name in ("root", "scope", "fit"):
+            if getattr(self, name) is None:
+                setattr(self, name, self)
+
+    def interrupt(self, *_: object) -> None:
+        """Handle SIGINT: as Python does, but keep in mind that it came.
+
+        An exception in the destructor of an object, or in a callback of a compiled
+        function, is lost. Then the next step of the main thread raises it again.
+        """
+        self.asked = True
+        raise KeyboardInterrupt
 
     def join(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """Let a function report to this watch, whatever thread calls it."""
@@ -114,24 +133,9 @@ class Watch:
     def branch(self) -> Watch:
         """A watch of a part of the work."""
         return Watch(
-            self.who, self.max_seconds, self.line, self.limit, self.top, self.keeps,
-            self.catches, self.cancel, scope=self.own_scope, fit=self.fit,
+            self.who, self.max_seconds, self.line, self.limit, self.root, self.keeps,
+            self.catches, self.cancel, scope=self.scope, fit=self.fit,
         )  # fmt: skip
-
-    @property
-    def own_scope(self) -> Watch:
-        """The watch of the learner or estimator."""
-        return self.scope or self
-
-    @property
-    def own_fit(self) -> Watch:
-        """The watch of the estimator."""
-        return self.fit or self.top
-
-    @property
-    def top(self) -> Watch:
-        """The outermost watch."""
-        return self.root or self
 
     def announce(self, done: int, total: int, what: str) -> None:
         """Show which of several fits begins; a callback of `evaluate` and `tune`."""
@@ -150,7 +154,7 @@ def has_ended_early() -> bool:
     not keep it.
     """
     watch = _current.get()
-    return watch is not None and watch.own_fit.ended_early
+    return watch is not None and watch.fit.ended_early
 
 
 def current_watch() -> Watch | None:
@@ -203,9 +207,11 @@ def report(
         watch.line.show(
             Report(name, step, total, unit, bound, goal, note, values or {})
         )
+    if watch.root.asked:
+        _ask_again(watch.root)
     if ends and (
         watch.cancel.on
-        or watch.top.interrupted
+        or watch.root.interrupted
         or (watch.limit.ends < inf and perf_counter() > watch.limit.ends)
     ):
         raise StopFitError
@@ -219,7 +225,7 @@ def set_stage(name: str) -> None:
     if watch.line is not None:
         watch.line.stage = name
     if name == "parameters":
-        watch.own_scope.has_model = True  # there are always frequencies
+        watch.scope.has_model = True  # there are always frequencies
 
 
 def check_stop() -> None:
@@ -230,13 +236,22 @@ def check_stop() -> None:
     watch = _current.get()
     if watch is None:
         return
+    if watch.root.asked:
+        _ask_again(watch.root)
     ends = watch.limit.ends
     if watch.cancel.on or (
         ends < inf
-        and (watch.catches or not watch.own_scope.has_model)
+        and (watch.catches or not watch.scope.has_model)
         and perf_counter() > ends
     ):
         raise StopFitError
+
+
+def _ask_again(root: Watch) -> None:
+    """Raise KeyboardInterrupt in the main thread, where it was lost."""
+    if current_thread() is main_thread():
+        root.asked = False
+        raise KeyboardInterrupt
 
 
 @contextmanager
@@ -282,7 +297,7 @@ def watch(
     outer = _current.get()
     name = who if isinstance(who, str) else type(who).__name__
     mine = Watch(name) if outer is None else outer.branch()
-    mine.who, mine.max_seconds, mine.scope = name, max_seconds, None
+    mine.who, mine.max_seconds, mine.scope = name, max_seconds, mine
     mine.keeps &= keeps
     if whole:
         mine.fit = mine
@@ -293,7 +308,15 @@ def watch(
         if ends < mine.limit.ends:
             mine.limit = TimeLimit(ends, mine)
     token = _current.set(mine)
+    # Who ignores SIGINT, or handles it in another way, is left alone.
+    handles = (
+        outer is None
+        and current_thread() is main_thread()
+        and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    )
     try:
+        if handles:
+            signal.signal(signal.SIGINT, mine.interrupt)
         yield mine
     except StopFitError:
         if mine.limit.owner is mine:
@@ -305,13 +328,21 @@ def watch(
             raise KeyboardInterrupt from None
         raise
     finally:
+        if handles:
+            _restore_handler(mine)
         _current.reset(token)
         if mine.line is not None and verbose:
             mine.line.close()
     if outer is not None and mine.has_model:
-        outer.own_scope.has_model = True
+        outer.scope.has_model = True
     if mine.cut:
         _warn_cut(mine)
+
+
+def _restore_handler(mine: Watch) -> None:
+    """Handle SIGINT as before, unless somebody else does so now."""
+    if signal.getsignal(signal.SIGINT) == mine.interrupt:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @contextmanager
@@ -342,7 +373,7 @@ def grace() -> Iterator[None]:
     now = perf_counter()
     inner = outer.branch()
     ends = outer.limit.ends
-    known = ends < inf and not outer.top.interrupted
+    known = ends < inf and not outer.root.interrupted
     inner.limit = TimeLimit(max(now + GRACE, ends if known else now), inner)
     inner.catches = True
     token = _current.set(inner)
@@ -374,19 +405,20 @@ def keep_best(who: object, done: Callable[[], str]) -> Iterator[None]:
     try:
         yield
     except StopFitError:
-        limits = here.top if here.top.interrupted else here.limit.owner
+        limits = here.root if here.root.interrupted else here.limit.owner
         if here.cancel.on or limits is None or not done():
             raise
         limits.cut.append((name, done()))
-        here.own_fit.ended_early = True
+        here.fit.ended_early = True
     except KeyboardInterrupt:
+        here.root.asked = False
         if not (done() and _keeps_interrupt(here)):
             raise
-        here.top.interrupted = here.own_fit.ended_early = True
-        here.top.cut.append((name, done()))
+        here.root.interrupted = here.fit.ended_early = True
+        here.root.cut.append((name, done()))
     finally:
         _current.reset(token)
-        here.own_scope.has_model = True
+        here.scope.has_model = True
     if alone and here.cut:
         _warn_cut(here)
 
@@ -397,7 +429,7 @@ def _keeps_interrupt(here: Watch) -> bool:
     now = perf_counter()
     again = now - _latest_interrupt < AGAIN
     _latest_interrupt = now
-    return here.keeps and not (here.top.interrupted or here.cancel.on or again)
+    return here.keeps and not (here.root.interrupted or here.cancel.on or again)
 
 
 def _warn_cut(watch: Watch) -> None:

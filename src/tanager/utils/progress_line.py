@@ -48,19 +48,17 @@ class Report:
     note: str = ""
     values: Mapping[str, Any] = field(default_factory=dict)
 
-    def text(self) -> str:
-        """The report in words, without times.
-
-        Examples
-        --------
-        >>> Report("EM", 3, 200, bound=True, values={"log_likelihood": -41.25}).text()
-        'step 3 of at most 200, log likelihood -41.25'
-        """
-        head = f"{self.unit} {self.step:,}"
+    @property
+    def place(self) -> str:
+        """Which step it is."""
+        text = f"{self.unit} {self.step:,}"
         if self.total is not None:
-            head += f" of {'at most ' if self.bound else ''}{self.total:,}"
-        if self.note:
-            head += f": {self.note}"
+            text += f" of {'at most ' if self.bound else ''}{self.total:,}"
+        return text
+
+    @property
+    def details(self) -> str:
+        """What was done, and the values."""
         shown = {k: v for k, v in self.values.items() if k not in HIDDEN}
         numbers = [
             f"{name.replace('_', ' ')} "
@@ -68,7 +66,18 @@ class Report:
             for name, value in shown.items()
             if not isinstance(value, str)
         ]
-        return ", ".join([head, *numbers])
+        return ", ".join([self.note] * bool(self.note) + numbers)
+
+    def text(self, times: str) -> str:
+        """The report in words.
+
+        Examples
+        --------
+        >>> values = {"log_likelihood": -41.25}
+        >>> Report("EM", 3, 200, bound=True, values=values).text("2 s")
+        'step 3 of at most 200 (2 s): log likelihood -41.25'
+        """
+        return f"{self.place} ({times})" + (f": {self.details}" if self.details else "")
 
     def fraction(self, first: Report) -> float:
         """What is done of the work between a first report and the end; 0 is unknown.
@@ -132,9 +141,9 @@ class ProgressLine:
                 self._title, self._first = title, (now, report)
             self._last = (now, report)
             if self._every:
-                self._print(f"{report.text()}; {now - self._began:.2f} s")
+                self._print(report.text(f"{now - self._began:.2f} s"))
             elif now >= self._next:
-                self._draw(f"{title}{report.text()}; {self._times(now, report)}")
+                self._draw(title + report.text(self._times(now, report)))
                 pause = max(LONG, FRACTION * (now - self._began))
                 self._next = now + (REDRAW if self._terminal else pause)
 
@@ -173,7 +182,7 @@ class ProgressLine:
         done = report.fraction(first)
         if done >= LEAST_DONE:
             left = (now - began) * (1.0 - done) / done
-            text += f", {'at most ' if report.bound else ''}about {left:.0f} s left"
+            text += f", {'less than' if report.bound else 'about'} {left:.0f} s left"
         return text
 
     def _finish(self) -> None:
@@ -182,7 +191,7 @@ class ProgressLine:
             began, (ended, report) = self._first[0], self._last
             self.clear()
             if ended - began >= LONG:
-                self._print(f"{self._title}{report.text()}; {ended - began:.1f} s")
+                self._print(self._title + report.text(f"{ended - began:.1f} s"))
         self._first = self._last = None
 
     def _draw(self, text: str) -> None:

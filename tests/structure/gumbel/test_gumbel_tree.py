@@ -442,8 +442,8 @@ def test_verbose(capsys):
     assert not out
     lines = err.splitlines()
     assert len(lines) == 2
-    assert lines[1].startswith("epoch 2 of at most 2, objective ")
-    for word in (", train error 0.", ", entropy ", " s"):
+    assert lines[1].startswith("epoch 2 of at most 2 (")
+    for word in (": objective ", ", train error 0.", ", entropy ", " s)"):
         assert word in lines[1]
     assert "held-out" not in err
     fitted(verbose=True, epochs=1, held_out=0.2)

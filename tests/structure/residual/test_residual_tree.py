@@ -386,9 +386,10 @@ def test_an_interrupt_keeps_the_tree_so_far(monkeypatch):
 def test_verbose_reports_stages(capsys):
     data = random_data(np.random.default_rng(1), 80, 4, n_classes=2)
     ResidualTree(stages=2, verbose=True).learn(data)
-    assert capsys.readouterr().err.startswith(
-        "stage 1 of at most 2: 2 edges of 6 pairs, objective "
-    )
+    first, second = capsys.readouterr().err.splitlines()
+    assert first.startswith("stage 1 of at most 2 (")
+    assert "): 2 edges of 6 pairs, objective " in first
+    assert second.startswith("stage 2 of at most 2 (")
 
 
 def test_rows_without_labels_are_refused():

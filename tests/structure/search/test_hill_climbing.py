@@ -437,8 +437,8 @@ def test_verbose_reports_steps(rows, capsys):
     assert len(lines) == len(result.trace)
     first = result.trace[0]
     parent, child = first["arcs"][0]
-    assert lines[0].startswith(f"step 1: {first['change']} {parent} -> {child}, score ")
-    assert lines[-1].startswith(f"step {len(lines)}: nothing better, score ")
+    assert f"): {first['change']} {parent} -> {child}, score " in lines[0]
+    assert "nothing better, score " in lines[-1]
 
 
 def test_parents_with_too_large_tables_are_passed_over(rows, monkeypatch):

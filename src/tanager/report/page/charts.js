@@ -45,7 +45,7 @@ export function text(x, y, content, attributes = {}) {
   return svg("text", { x, y, ...attributes }, String(content));
 }
 
-const LETTER = 6.2; // width of a letter of an axis, about
+const LETTER = 7; // width of a letter of an axis, about
 
 // Horizontal axis with labels at places; those near the ends are moved into the chart.
 export function axisBelow(y, places, labels, from, to) {
