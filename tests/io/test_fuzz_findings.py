@@ -6,10 +6,18 @@ import sys
 import numpy as np
 import pytest
 
-from tanager import BayesNetClassifier, EqualWidthEncoder
+from tanager import (
+    BayesNetClassifier,
+    BoostedClassifier,
+    ChowLiu,
+    ConditionalLikelihood,
+    EqualWidthEncoder,
+    HillClimbing,
+)
 from tanager.errors import InputError
 from tanager.io import data_files, read_table, write_table
 from tanager.io.model_npz import file_content
+from tanager.structure import Fixed
 
 pyarrow = pytest.importorskip("pyarrow")
 
@@ -89,3 +97,32 @@ def test_settings_of_other_types(settings, message):
 def test_empty_tables_are_errors_of_the_library(X):
     with pytest.raises(InputError):
         BayesNetClassifier().fit(X, [0, 1, 0])
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"structure": HillClimbing(tabu=10**30)}, "tabu must be a whole number"),
+        ({"structure": ChowLiu(criterion=np.arange(3))}, "Unknown criterion"),
+        ({"structure": Fixed(edges=0)}, "edges must be a list"),
+        ({"structure": Fixed(edges=[0, 1])}, "edges expects"),
+        ({"parameters": ConditionalLikelihood(C=np.arange(3))}, "C must be a finite"),
+        ({"parameters": ConditionalLikelihood(smooth=np.arange(3))}, "smooth must be"),
+    ],
+)
+def test_settings_that_cannot_be_compared(settings, message):
+    with pytest.raises(InputError, match=message):
+        BayesNetClassifier(**settings).fit({"a": [0.5, 1.5, 2.0, 1.0]}, [0, 1, 0, 1])
+
+
+def test_numpy_integers_are_whole_numbers():
+    model = BayesNetClassifier(structure=HillClimbing(tabu=np.int64(3)))
+    model.fit({"a": ["u", "v", "u"], "b": ["p", "p", "q"]}, [0, 1, 0])
+    assert model.predict_proba({"a": ["u"], "b": ["p"]}).shape == (1, 2)
+
+
+def test_boosting_takes_every_seed():
+    member = BayesNetClassifier("categorical", "nb", "fe")
+    for seed in (10**30, (), np.arange(3)):
+        model = BoostedClassifier(member, n_estimators=2, random_state=seed)
+        model.fit({"a": ["u", "v", "u", "v"]}, [0, 1, 1, 0])

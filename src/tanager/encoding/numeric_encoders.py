@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from tanager.encoding.labels import labels_for_cuts
 from tanager.errors import InputError
 from tanager.types import AnyArray, FloatArray, IndexArray, LabelArray
-from tanager.utils.validation import check_weights, check_whole
+from tanager.utils.validation import check_weights, check_whole, is_whole
 
 MAX_BINS = 65_535
 """Bins of equal width, as many as codes of 16 bits."""
@@ -199,8 +199,9 @@ class EqualWidthEncoder(NumericEncoder):
         weights: npt.ArrayLike | None = None,
     ) -> FloatArray:
         """Divide the range of the values; see `NumericEncoder.find_cuts`."""
-        check_whole("n_bins", self.n_bins, 1)
-        if self.n_bins > MAX_BINS:
+        if not is_whole(self.n_bins) or self.n_bins <= MAX_BINS:
+            check_whole("n_bins", self.n_bins, 1)
+        else:
             raise InputError(
                 f"n_bins must be at most {MAX_BINS:,}, got {self.n_bins}; one bin for "
                 "every distinct value is the most that QuantileEncoder makes."
