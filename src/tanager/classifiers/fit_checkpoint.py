@@ -10,18 +10,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tanager._version import __version__
-from tanager.data.coded_data import ArrayData
-from tanager.data.journaled_data import JournaledData, samples_checksum
-from tanager.data.partitioned_data import PartitionedData
-from tanager.data.round_journal import RoundJournal
 from tanager.errors import InputError
-from tanager.network import AnyNetwork
 from tanager.utils.fingerprint import checksum, describe
 from tanager.utils.progress import has_ended_early
 from tanager.utils.validation import is_whole, random_generator
 
 if TYPE_CHECKING:
     from tanager.classifiers.bayes_net import BayesNetClassifier
+    from tanager.data.coded_data import ArrayData
+    from tanager.data.partitioned_data import PartitionedData
+    from tanager.network import AnyNetwork
 
 FREE_ARGUMENTS = frozenset({"checkpoint", "max_seconds", "n_jobs", "verbose"})
 """Arguments that may change when a fit is resumed: results do not depend on them."""
@@ -43,6 +41,9 @@ def resumable(
     if checkpoint is None:
         yield data, random_generator(model.random_state)
         return
+    from tanager.data.journaled_data import JournaledData
+    from tanager.data.round_journal import RoundJournal
+
     if model.random_state is not None and not is_whole(model.random_state):
         raise InputError(
             "A fit with a checkpoint needs random_state=None or a whole number, got "
@@ -61,6 +62,8 @@ def _fingerprint(
     former: AnyNetwork | None,
 ) -> dict[str, Any]:
     """Everything that the network depends on, as JSON values."""
+    from tanager.data.journaled_data import samples_checksum
+
     settings = model.get_params(deep=False)
     return {
         **{n: describe(v) for n, v in settings.items() if n not in FREE_ARGUMENTS},
