@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tanager.scores.family_tables import ChangeTables
+from tanager.scores.function_scorer import score_groups
 from tanager.scores.incremental_scorer import (
     Block,
     Found,
@@ -12,7 +13,6 @@ from tanager.scores.incremental_scorer import (
     Moved,
     Scored,
 )
-from tanager.scores.log_joint_scorer import score_groups
 from tanager.types import FloatArray, IntArray
 from tanager.utils.jit import kernel
 

@@ -13,13 +13,17 @@ from lab.measurements.classifier_evaluation import (
 from lab.measurements.cross_validation import cross_validation_scores
 from lab.measurements.default_candidates import model_scores
 from lab.measurements.dfe_variants import dfe_variant
-from lab.measurements.digit_interpretations import digit_accuracy
+from lab.measurements.digit_preparations import digit_accuracy
 from lab.measurements.feature_copies import copied_features
 from lab.measurements.gradient_structures import (
     order_errors,
     setting_errors,
     structure_screening,
     tree_recovery,
+)
+from lab.measurements.greiner_errors import (
+    equal_features,
+    irrelevant_features,
 )
 from lab.measurements.gumbel_variants import gumbel_variant
 from lab.measurements.holdout_evaluation import holdout_scores, iteration_errors
@@ -62,10 +66,6 @@ from lab.measurements.structure_evaluation import (
 from lab.measurements.svm_scores import (
     svm_accuracy,
     svm_three_features,
-)
-from lab.measurements.synthetic_features import (
-    equal_features,
-    irrelevant_features,
 )
 from lab.measurements.unlabelled_samples import few_labels, semi_supervised
 from lab.runner.cell import Numbers

@@ -23,7 +23,7 @@ from lab.runner.output import (
 )
 from lab.runner.results import Results
 from lab.views import Table, View, distance_of, view_of
-from lab.views.hypotheses import HEAD as HYPOTHESES
+from lab.views.unexplained_numbers import HEAD as HYPOTHESES
 from tanager import InputError
 
 MOST_ROWS = 40

@@ -15,12 +15,11 @@ from lab.views.early_stopping import early_stopping
 from lab.views.error_curves import error_curves
 from lab.views.error_scatter import error_scatter
 from lab.views.fit_times import fit_times
-from lab.views.hypotheses import hypotheses
-from lab.views.incomplete_test_samples import incomplete_test_samples
 from lab.views.interpretations import interpretations
 from lab.views.learning_curves import learning_curves
 from lab.views.lowest_errors import errors_by_start, lowest_errors
 from lab.views.margin_weight_hulls import margin_weight_hulls
+from lab.views.missing_prediction_rule import incomplete_test_samples
 from lab.views.model_comparison import model_comparison
 from lab.views.order_free_gain import order_free_gain
 from lab.views.order_likelihood import order_likelihood
@@ -44,6 +43,7 @@ from lab.views.sweep_curves import parameter_curves
 from lab.views.t_test_matrix import t_test_matrix
 from lab.views.table import Table, View, distance_of
 from lab.views.training_passes import duplicate_features, training_passes
+from lab.views.unexplained_numbers import hypotheses
 from lab.views.win_counts import win_counts
 
 __all__ = ["VIEWS", "Table", "View", "distance_of", "view_of"]

@@ -9,8 +9,8 @@ import pytest
 
 from tanager import CapabilityError, InputError, Network
 from tanager.export import measure_rounding, to_c
-from tanager.export.class_tree import read_tree
 from tanager.export.factor_pruning import prune_factors
+from tanager.export.feature_tree import read_tree
 from tanager.export.quantization import quantize, quantize_terms
 from tanager.export.score_terms import ScoreTerms
 from tests.export.conftest import KINDS, NEEDS_COMPLETE, every_model, expected_rows

@@ -12,7 +12,7 @@ from lab.measurements.coded_datasets import (
     part_of,
     searched,
 )
-from lab.measurements.digit_interpretations import (
+from lab.measurements.digit_preparations import (
     SMALLER,
     digit_accuracy,
     digits_part,

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from tanager.errors import InputError
-from tanager.report.payload import STEP, ZERO_PROBABILITY, Payload
-from tanager.report.table_coding import (
+from tanager.report.cpt_packing import (
     EFFECT_STEP,
     CodedTable,
     code_table,
     merge_levels,
     mixed_effects,
 )
+from tanager.report.payload import STEP, ZERO_PROBABILITY, Payload
 
 
 def read_letters(text):

@@ -305,7 +305,7 @@ def test_threads_change_neither_results_nor_work(name, rows):
         {
             "incremental_scorer.WAVE": 1,
             "superparent_bounds.WAVE": 1,
-            "log_joint_scorer.WAVE": 1,
+            "function_scorer.WAVE": 1,
         },
         {"classification_scorer.PART_ROWS": 7},
         {"incremental_scorer.WAVE": 3, "incremental_scorer.BLOCK_CELLS": 60},

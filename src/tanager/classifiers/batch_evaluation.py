@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from tanager.classifiers.base import DataFrameClassifier
-from tanager.classifiers.batch_training import BatchColumns, check_columns
+from tanager.classifiers.batch_encoding import BatchColumns, check_columns
 from tanager.classifiers.evaluation_result import (
     EvaluationResult,
     FoldResult,

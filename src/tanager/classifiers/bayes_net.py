@@ -406,7 +406,7 @@ class BayesNetClassifier(
 
     def _fit_batches(self, X: Any, y: Any, sample_weight: Any) -> None:
         """Encode a table in batches and learn from its codes."""
-        from tanager.classifiers.batch_training import encode_batches
+        from tanager.classifiers.batch_encoding import encode_batches
 
         encoder, learner = self._parts()
         progress = FitProgress(self, X, y, sample_weight)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from tanager.classifiers.batch_training import check_columns
+from tanager.classifiers.batch_encoding import check_columns
 from tanager.classifiers.training import NetworkLearner
 from tanager.encoding import TableEncoder, TableSummary
 from tanager.encoding.category_summary import CategorySummary

@@ -18,7 +18,7 @@ from tanager.cli._explain import explain
 from tanager.cli._export import export
 from tanager.cli._fit import fit
 from tanager.cli._group import Commands
-from tanager.cli._name_lists import datasets, names
+from tanager.cli._listings import datasets, names
 from tanager.cli._plot import plot
 from tanager.cli._predict import predict
 from tanager.cli._report import report

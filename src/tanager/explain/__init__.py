@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     )
     from tanager.explain.credible_interval import CredibleInterval, measure_intervals
     from tanager.explain.edge_strength import EdgeStrengths, measure_edges
-    from tanager.explain.effect_estimation import measure_effect
     from tanager.explain.explanation import Explanation, explain_samples
     from tanager.explain.importance import (
         Importance,
@@ -43,6 +42,7 @@ if TYPE_CHECKING:
         stored_importance,
     )
     from tanager.explain.next_question import Questions, rank_questions
+    from tanager.explain.partial_effects import measure_effect
     from tanager.explain.sensitivity import Sensitivity, measure_sensitivity
     from tanager.explain.typicality import Typicality, measure_typicality
     from tanager.network import Effect
@@ -53,7 +53,7 @@ else:
             ".counterfactual": ("Change", "Counterfactual", "find_counterfactual"),
             ".credible_interval": ("CredibleInterval", "measure_intervals"),
             ".edge_strength": ("EdgeStrengths", "measure_edges"),
-            ".effect_estimation": ("measure_effect",),
+            ".partial_effects": ("measure_effect",),
             ".explanation": ("Explanation", "explain_samples"),
             ".importance": ("Importance", "measure_importance", "stored_importance"),
             ".next_question": ("Questions", "rank_questions"),

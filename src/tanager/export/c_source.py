@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from tanager._version import __version__
 from tanager.errors import CapabilityError, InputError
-from tanager.export.class_tree import ClassTree, read_tree
 from tanager.export.factor_pruning import prune_factors
+from tanager.export.feature_tree import ClassTree, read_tree
 from tanager.export.quantization import QuantizedTable, check_bits, quantize
 from tanager.export.score_terms import ScoreTerms
 from tanager.network import AnyNetwork, LogLinearNetwork

@@ -13,7 +13,7 @@ from tanager.report.model_data import describe_model
 from tanager.report.payload import Payload
 
 MODULES = (
-    "numerics.js", "binary_text.js", "payload.js", "table_coding.js",
+    "numerics.js", "binary_text.js", "payload.js", "cpt_packing.js",
     "elimination.js", "forest_terms.js", "cpt_model.js", "missing_variance.js",
     "factor_model.js", "variables.js", "model.js", "predictor.js",
 )  # fmt: skip

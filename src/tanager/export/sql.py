@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tanager.errors import CapabilityError
-from tanager.export.class_tree import read_tree
+from tanager.export.feature_tree import read_tree
 from tanager.export.score_terms import ScoreTerms
 from tanager.export.sql_dialect import find_dialect
 from tanager.export.sql_query import SumQuery

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tanager.export.class_tree import ClassTree
+from tanager.export.feature_tree import ClassTree
 from tanager.export.score_terms import TermAxis
 from tanager.export.sql_dialect import Dialect
 from tanager.export.sql_query import SumQuery

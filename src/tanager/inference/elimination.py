@@ -8,7 +8,7 @@ from math import prod
 import numpy as np
 
 from tanager.errors import TableSizeError, listed
-from tanager.inference.clique_tree import COSTS, elimination_steps
+from tanager.inference.triangulation import COSTS, elimination_steps
 from tanager.model.layout import Parameters, along
 from tanager.model.schema import Schema
 from tanager.types import CodeArray, FloatArray

@@ -8,12 +8,12 @@ from functools import cached_property
 import numpy as np
 
 from tanager.errors import TableSizeError
-from tanager.inference.clique_tree import MAX_TREE_CELLS
 from tanager.inference.elimination import log_marginal
 from tanager.inference.forest import ForestTables, is_forest
 from tanager.inference.junction_tree import JunctionTables
 from tanager.inference.k_tree import KTreeTables, is_k_tree
 from tanager.inference.log_joint_tables import ScoreTables
+from tanager.inference.triangulation import MAX_TREE_CELLS
 from tanager.model.layout import Parameters
 from tanager.model.schema import Schema
 from tanager.types import CodeArray, FloatArray, IntArray

@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tanager.inference.clique_tree import MAX_TREE_CELLS, CliqueTree
 from tanager.inference.k_tree import flatten, invert
 from tanager.inference.log_joint_tables import ScoreTables
+from tanager.inference.triangulation import MAX_TREE_CELLS, CliqueTree
 from tanager.model.layout import FamilyLayout, Parameters, along
 from tanager.model.schema import Schema
 from tanager.types import BoolArray, CodeArray, FloatArray, IndexArray, IntArray

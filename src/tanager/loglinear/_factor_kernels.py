@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tanager.loglinear.small_sample_passes import HIGHEST, LOWEST, ONE
+from tanager.loglinear.numpy_passes import HIGHEST, LOWEST, ONE
 from tanager.utils.jit import inlined, kernel
 
 BLOCK = 512

@@ -8,7 +8,7 @@ from copy import copy
 import numpy as np
 import numpy.typing as npt
 
-from tanager.loglinear import small_sample_passes as passes
+from tanager.loglinear import numpy_passes as passes
 from tanager.loglinear.certified_objective import (
     FactorLoss,
     FactorObjective,
@@ -22,7 +22,7 @@ from tanager.loglinear.factor_certificate import (
 )
 from tanager.loglinear.factor_layout import FactorLayout, balance_tables
 from tanager.loglinear.factor_samples import FactorSamples
-from tanager.loglinear.newton_steps import chain_step, grid_step
+from tanager.loglinear.numpy_newton import chain_step, grid_step
 from tanager.types import FloatArray, IndexArray, IntArray
 from tanager.utils.progress import check_stop
 from tanager.utils.threads import map_threads, row_blocks

@@ -16,7 +16,7 @@ from tanager.data.folds import (
     subsample_ranks,
 )
 from tanager.errors import InputError
-from tanager.loglinear import small_sample_passes
+from tanager.loglinear import numpy_passes
 from tanager.loglinear.factor import Factor
 from tanager.types import CodeArray, FloatArray, IndexArray, IntArray, LabelArray
 
@@ -163,7 +163,7 @@ class FactorSamples:
 
     def _count_classes(self, factor: Factor) -> FloatArray:
         if self.is_small:
-            return small_sample_passes.count_classes(
+            return numpy_passes.count_classes(
                 self.labels, self.weights, self.cells(factor), factor.n_cells,
                 self.n_classes,
             )  # fmt: skip

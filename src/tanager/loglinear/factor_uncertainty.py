@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tanager.loglinear.factor import Factor
-from tanager.loglinear.newton_steps import chain_variances, solve_grid
+from tanager.loglinear.numpy_newton import chain_variances, solve_grid
 from tanager.types import CodeArray, FloatArray
 
 N_RANDOM = 4

@@ -10,7 +10,7 @@ from math import prod
 import numpy as np
 
 from tanager.errors import NetworkOnlyError, TableSizeError
-from tanager.inference.clique_tree import COSTS, Graph, elimination_steps
+from tanager.inference.triangulation import COSTS, Graph, elimination_steps
 from tanager.loglinear.factor import Factor
 from tanager.loglinear.factor_tables import FactorTable, FactorTables
 from tanager.loglinear.linear_maps import LinearMap, TableSums

@@ -13,8 +13,8 @@ from tanager.data.coded_data import CodedData, RowBlock
 from tanager.errors import InputError
 from tanager.inference.log_joint_tables import PaddedLayout, ScoreTables
 from tanager.loglinear import weights_to_cpts
+from tanager.loglinear.class_free_terms import grouped_terms
 from tanager.loglinear.coordinates import Coordinates
-from tanager.loglinear.feature_terms import grouped_terms
 from tanager.loglinear.linear_maps import (
     LinearMap,
     MergedTables,

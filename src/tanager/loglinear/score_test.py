@@ -9,7 +9,7 @@ import numpy as np
 
 from tanager.loglinear.block_newton import TINY, FactorFit
 from tanager.loglinear.factor import Axis
-from tanager.loglinear.small_sample_passes import score_factors
+from tanager.loglinear.numpy_passes import score_factors
 from tanager.types import BoolArray, FloatArray, IndexArray, IntArray
 from tanager.utils.threads import map_threads, one_blas_thread
 

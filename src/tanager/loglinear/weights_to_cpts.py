@@ -12,8 +12,8 @@ from scipy.special import logsumexp
 
 from tanager.data.coded_data import CodedData
 from tanager.errors import CapabilityError, InputError
-from tanager.inference.loglinear_family import FamilySum
-from tanager.loglinear.feature_terms import CellTerms
+from tanager.inference.family_sum import FamilySum
+from tanager.loglinear.class_free_terms import CellTerms
 from tanager.loglinear.linear_maps import LinearMap, TableSums
 from tanager.model.layout import FamilyLayout, Parameters, along
 from tanager.model.structure import Structure

@@ -10,13 +10,13 @@ from tanager._version import __version__
 from tanager.io.factor_document import factor_entries
 from tanager.model.schema import Schema, Variable
 from tanager.network import AnyNetwork, LogLinearNetwork, Network
-from tanager.report.payload import Payload
-from tanager.report.table_coding import (
+from tanager.report.cpt_packing import (
     CodedTable,
     code_table,
     merge_levels,
     mixed_effects,
 )
+from tanager.report.payload import Payload
 
 EXACT_INTEGERS = 2**53
 """Whole numbers below this one are exact in a page."""
@@ -132,7 +132,7 @@ def _describe_structure(network: AnyNetwork) -> dict[str, Any]:
 def _describe_cpts(
     network: Network, payload: Payload, *, complete_only: bool = False
 ) -> dict[str, Any]:
-    """Parents and the axes of every table, the class last; see `table_coding`.
+    """Parents and the axes of every table, the class last; see `cpt_packing`.
 
     The numbers of a table are ordered by class, so that neighbours are neighbouring
     states. With `complete_only` tables of effects have only the contrasts of the

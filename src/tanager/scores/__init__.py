@@ -41,8 +41,8 @@ if TYPE_CHECKING:
         CustomScore,
         DiscriminativeScore,
     )
-    from tanager.scores.family_changes import Best, Moves
     from tanager.scores.family_scores import FamilyScores
+    from tanager.scores.moves import Best, Moves
     from tanager.scores.score_names import score_from
 else:
     __getattr__, __dir__ = lazy_names(
@@ -56,7 +56,7 @@ else:
                 "CappedMargin", "ClassificationRate", "ConditionalLogLikelihood",
                 "CustomScore", "DiscriminativeScore",
             ),
-            ".family_changes": ("Best", "Moves"),
+            ".moves": ("Best", "Moves"),
             ".family_scores": ("FamilyScores",),
             ".score_names": ("score_from",),
         },

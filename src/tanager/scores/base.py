@@ -10,8 +10,8 @@ from sklearn.base import BaseEstimator
 
 from tanager.data.coded_data import CodedData
 from tanager.errors import CapabilityError
-from tanager.scores.family_changes import Best, Moves
 from tanager.scores.family_scores import FamilyScores
+from tanager.scores.moves import Best, Moves
 from tanager.types import BoolArray
 
 

@@ -7,7 +7,6 @@ from math import ceil
 
 import numpy as np
 
-from tanager.scores.family_changes import Best, Moves
 from tanager.scores.family_tables import ChangeTables
 from tanager.scores.incremental_scorer import (
     Block,
@@ -16,6 +15,7 @@ from tanager.scores.incremental_scorer import (
     Moved,
     Scored,
 )
+from tanager.scores.moves import Best, Moves
 from tanager.scores.superparent_bounds import SuperparentBounds
 from tanager.types import FloatArray, IntArray
 from tanager.utils.threads import map_threads

@@ -10,10 +10,10 @@ import numpy as np
 
 from tanager.data.coded_data import CodedData
 from tanager.scores.base import MoveScorer, Score
-from tanager.scores.family_changes import Best, Moves
 from tanager.scores.family_scores import Criterion, FamilyData, FamilyScores
 from tanager.scores.family_tables import count_sets, set_places, set_widths
 from tanager.scores.incremental_scorer import BLOCK_CELLS
+from tanager.scores.moves import Best, Moves
 from tanager.scores.partitioned_family_scores import (
     PartitionedFamilyScores,
     WholeFamilies,

@@ -20,7 +20,7 @@ from tanager.parameters import (
 from tanager.parameters.base import Smoothing
 from tanager.scores.base import MoveScorer, Score
 from tanager.scores.classification_scorer import ClassificationScorer
-from tanager.scores.log_joint_scorer import (
+from tanager.scores.function_scorer import (
     CappedMarginSum,
     FunctionScorer,
     LogPosteriorSum,

@@ -12,7 +12,6 @@ import numpy as np
 from tanager.errors import InputError
 from tanager.parameters.base import Smoothing
 from tanager.scores.base import MoveScorer
-from tanager.scores.family_changes import Best, Moves
 from tanager.scores.family_tables import (
     ChangeTables,
     Family,
@@ -21,6 +20,7 @@ from tanager.scores.family_tables import (
     find_tables,
     set_widths,
 )
+from tanager.scores.moves import Best, Moves
 from tanager.scores.scoring_data import STEPS, ScoringData
 from tanager.types import FloatArray, IntArray
 from tanager.utils.progress import check_stop

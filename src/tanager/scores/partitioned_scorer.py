@@ -10,8 +10,8 @@ from tanager.data.coded_data import CodedData
 from tanager.data.folds import fold_count
 from tanager.parameters.base import Smoothing
 from tanager.scores.base import MoveScorer
-from tanager.scores.family_changes import Best, Moves
 from tanager.scores.family_tables import ChangeTables, Family, change_tables, family_of
+from tanager.scores.function_scorer import SampleSum
 from tanager.scores.incremental_scorer import (
     CACHE_BYTES,
     Block,
@@ -21,7 +21,7 @@ from tanager.scores.incremental_scorer import (
     log_prior,
     split_moves,
 )
-from tanager.scores.log_joint_scorer import SampleSum
+from tanager.scores.moves import Best, Moves
 from tanager.scores.scoring_data import ScoringData, WholeSizes, no_rows_error
 from tanager.scores.scoring_part import (
     LabelledPart,

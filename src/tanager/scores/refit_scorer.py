@@ -18,8 +18,8 @@ from tanager.model.layout import FamilyLayout, Parameters
 from tanager.model.structure import Structure
 from tanager.parameters import ParameterLearner
 from tanager.scores.base import MoveScorer
-from tanager.scores.family_changes import Best, Moves
-from tanager.scores.log_joint_scorer import ScoreFunction
+from tanager.scores.function_scorer import ScoreFunction
+from tanager.scores.moves import Best, Moves
 from tanager.scores.scoring_data import LOWEST, ScoringData
 from tanager.utils.threads import map_threads
 

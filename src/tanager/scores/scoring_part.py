@@ -11,15 +11,15 @@ from tanager.data.coded_data import ArrayData
 from tanager.data.folds import class_ranks
 from tanager.parameters.base import Smoothing
 from tanager.scores.classification_scorer import ClassificationScorer
-from tanager.scores.family_changes import Moves
 from tanager.scores.family_tables import ChangeTables, Family, count_sets
+from tanager.scores.function_scorer import FunctionScorer, SampleSum, score_groups
 from tanager.scores.incremental_scorer import (
     IncrementalScorer,
     Moved,
     Packing,
     Scored,
 )
-from tanager.scores.log_joint_scorer import FunctionScorer, SampleSum, score_groups
+from tanager.scores.moves import Moves
 from tanager.scores.scoring_data import ScoringData, WholeSizes, exact_weights
 from tanager.types import FloatArray, IntArray
 

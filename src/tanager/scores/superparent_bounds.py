@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from tanager.scores.family_changes import Best, Moves
 from tanager.scores.family_tables import (
     ChangeTables,
     Family,
@@ -20,6 +19,7 @@ from tanager.scores.incremental_scorer import (
     Moved,
     Packing,
 )
+from tanager.scores.moves import Best, Moves
 from tanager.scores.scoring_data import ScoringData
 from tanager.types import BoolArray, FloatArray, IndexArray, IntArray
 from tanager.utils.progress import check_stop

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from tanager.structure.gumbel.gumbel_tree import GumbelTree
     from tanager.structure.orders.kdb import KDB
     from tanager.structure.residual.residual_tree import ResidualTree
-    from tanager.structure.search.greedy import GreedyKTree
+    from tanager.structure.search.greedy_k_tree import GreedyKTree
     from tanager.structure.search.hill_climbing import HillClimbing
     from tanager.structure.search.ordered_parents import OrderBased
     from tanager.structure.search.superparent import SuperParent
@@ -53,7 +53,7 @@ else:
             ".gumbel.gumbel_tree": ("GumbelTree",),
             ".orders.kdb": ("KDB",),
             ".residual.residual_tree": ("ResidualTree",),
-            ".search.greedy": ("GreedyKTree",),
+            ".search.greedy_k_tree": ("GreedyKTree",),
             ".search.hill_climbing": ("HillClimbing",),
             ".search.ordered_parents": ("OrderBased",),
             ".search.superparent": ("SuperParent",),

@@ -6,10 +6,8 @@ import { readModel } from "../../../src/tanager/report/page/model.js";
 import { modelDocument } from "../../../src/tanager/report/page/network_document.js";
 import { softmax } from "../../../src/tanager/report/page/numerics.js";
 import { readPayload } from "../../../src/tanager/report/page/payload.js";
-import {
-  cheapestFlip,
-  nextQuestions,
-} from "../../../src/tanager/report/page/queries.js";
+import { cheapestFlip } from "../../../src/tanager/report/page/class_flips.js";
+import { nextQuestions } from "../../../src/tanager/report/page/information_gain.js";
 
 const { payload, rows, nAnswers } = JSON.parse(readFileSync(process.argv[2], "utf8"));
 const content = await readPayload(payload);

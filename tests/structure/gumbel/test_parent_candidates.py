@@ -13,13 +13,13 @@ from tanager.data import ArrayData
 from tanager.data.information import conditional_information
 from tanager.structure import ChowLiu, Constraints
 from tanager.structure.constraints import check_constraints
-from tanager.structure.gumbel import parent_options
-from tanager.structure.gumbel.parent_candidates import find_candidates
-from tanager.structure.gumbel.parent_options import (
+from tanager.structure.gumbel import candidate_options
+from tanager.structure.gumbel.candidate_options import (
     ORDER_NAMES,
     RANKINGS,
     CandidateOptions,
 )
+from tanager.structure.gumbel.parent_candidates import find_candidates
 from tanager.structure.orders.feature_orders import (
     ORDERS,
     feature_order,
@@ -367,9 +367,9 @@ def test_too_many_sets_are_refused_without_data(monkeypatch, order):
     schema = plain_schema(20)
     number = 20 * 19 + 20 if order is None else 20 * 19 // 2 + 20
     given = CandidateOptions(order=order, n_candidates=None)
-    monkeypatch.setattr(parent_options, "MAX_SETS", number)
+    monkeypatch.setattr(candidate_options, "MAX_SETS", number)
     given.resolve(schema)
-    monkeypatch.setattr(parent_options, "MAX_SETS", number - 1)
+    monkeypatch.setattr(candidate_options, "MAX_SETS", number - 1)
     with pytest.raises(InputError, match=rf"than {number - 1} sets .* or k"):
         given.resolve(schema)
 
@@ -385,7 +385,7 @@ def test_too_many_sets_under_constraints_are_refused_with_the_order(monkeypatch)
     data = random_data(np.random.default_rng(0), 3, 10)
     known = Constraints(forbidden=[("f0", "f1")])
     given = CandidateOptions(constraints=known, n_candidates=None)
-    monkeypatch.setattr(parent_options, "MAX_SETS", 50)
+    monkeypatch.setattr(candidate_options, "MAX_SETS", 50)
     given.resolve(data.schema)
     with pytest.raises(InputError, match="more than 50 sets"):
         find_candidates(data, given)

@@ -17,8 +17,8 @@ from tanager import (
     Variable,
 )
 from tanager.data import ArrayData, conditional_information, explaining_away
+from tanager.structure.gumbel.candidate_options import CandidateOptions
 from tanager.structure.gumbel.parent_candidates import find_candidates
-from tanager.structure.gumbel.parent_options import CandidateOptions
 from tests.reference.forests import has_cycle
 from tests.reference.trees import best_forest, forest_weight
 from tests.strategies import random_data

@@ -10,7 +10,7 @@ import { MetricsView } from "./metrics_view.js";
 import { readModel } from "./model.js";
 import { modelDocument } from "./network_document.js";
 import { readPayload } from "./payload.js";
-import { mutualInformation } from "./queries.js";
+import { mutualInformation } from "./information_gain.js";
 import { Samples } from "./sample_loss.js";
 import { SamplesView } from "./samples_view.js";
 import { TableView } from "./table_view.js";

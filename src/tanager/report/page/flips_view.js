@@ -2,7 +2,7 @@
 
 import { button, byId, el, percent, replace, shorten } from "./dom.js";
 import { argmax, softmax } from "./numerics.js";
-import { cheapestFlip, MAX_CHANGES, singleFlips } from "./queries.js";
+import { cheapestFlip, MAX_CHANGES, singleFlips } from "./class_flips.js";
 
 // A search begins at once, and goes on in slices between which the page responds.
 const FIRST_MILLISECONDS = 30;

@@ -1,6 +1,6 @@
 // The model of a page, from its header and arrays. The Python side is model_data.py.
 
-import { readTables } from "./table_coding.js";
+import { readTables } from "./cpt_packing.js";
 import { CptModel } from "./cpt_model.js";
 import { FactorModel } from "./factor_model.js";
 import { countValues, readVariables } from "./variables.js";

@@ -4,7 +4,7 @@ import { waterfall } from "./charts.js";
 import { button, byId, el, percent, replace, select, shorten } from "./dom.js";
 import { FlipsView } from "./flips_view.js";
 import { argmax, runnerUp, softmax } from "./numerics.js";
-import { nextQuestions } from "./queries.js";
+import { nextQuestions } from "./information_gain.js";
 import { isLeftOut } from "./variables.js";
 
 const FIRST_CONTROLS = 15;

@@ -28,10 +28,10 @@ from tanager.structure.constraints import (
     never_observed,
 )
 from tanager.structure.gumbel.candidate_cpts import CandidateCPTs
+from tanager.structure.gumbel.candidate_options import CYCLIC, CandidateOptions
 from tanager.structure.gumbel.cyclic_factors import make_factors
 from tanager.structure.gumbel.gradient_descent import GumbelDescent
 from tanager.structure.gumbel.parent_candidates import find_candidates
-from tanager.structure.gumbel.parent_options import CYCLIC, CandidateOptions
 from tanager.structure.gumbel.training_loop import (
     CPT_STEPS,
     STRUCTURE_STEPS,

@@ -13,7 +13,7 @@ from tanager.data.coded_data import CodedData
 from tanager.data.information import conditional_information
 from tanager.model.structure import find_cycle
 from tanager.structure.constraints import ArcMasks
-from tanager.structure.gumbel.parent_options import CandidateOptions, CandidatePlan
+from tanager.structure.gumbel.candidate_options import CandidateOptions, CandidatePlan
 from tanager.structure.orders.feature_orders import feature_order, order_by
 from tanager.structure.orders.pixel_orders import squared_distances
 from tanager.structure.trees.spanning_tree import constrained_forest, spanning_tree

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tanager import TableSizeError
-from tanager.inference.clique_tree import CliqueTree
+from tanager.inference.triangulation import CliqueTree
 from tests.strategies import generators
 
 

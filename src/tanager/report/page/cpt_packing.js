@@ -1,6 +1,6 @@
 // CPTs from their values, from levels, or from effects: mixed differences of the first
 // class and of contrasts of the other classes with it. Of "contrasts" the values of the
-// first class are zeros. The Python side is table_coding.py.
+// first class are zeros. The Python side is cpt_packing.py.
 
 const EFFECT_STEP = 2 ** -40;
 

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tanager.loglinear import newton_steps
+from tanager.loglinear import numpy_newton
 from tanager.loglinear.factor import Axis, Factor
 from tests.reference import factors as reference
 from tests.strategies import generators
@@ -45,7 +45,7 @@ def test_penalty_equals_the_dense_one(random, sizes, n_columns):
     factor = make_grid(sizes)
     x = random.normal(size=(n_columns, factor.n_cells))
     penalty = reference.penalty_matrix(factor)
-    assert_close(newton_steps.multiply_penalty(factor, x), x @ penalty)
+    assert_close(numpy_newton.multiply_penalty(factor, x), x @ penalty)
     assert_close(factor.penalty_diagonal, np.diag(penalty))
 
 
@@ -60,16 +60,16 @@ def test_chain_step_equals_the_dense_solution(random, size, n_columns, strength)
     factor = make_grid([size])
     sums = make_sums(random, factor.n_cells, n_columns)
     table = random.normal(size=(factor.n_cells, n_columns))
-    step, trace = newton_steps.chain_step(factor, sums, table, strength, True)
+    step, trace = numpy_newton.chain_step(factor, sums, table, strength, True)
     expected = reference.newton_step(factor, sums, table, strength)
     assert_close(step, expected[0], 1e-8)
     assert_close(trace, expected[1], 1e-8)
-    again, nothing = newton_steps.chain_step(factor, sums, table, strength, False)
+    again, nothing = numpy_newton.chain_step(factor, sums, table, strength, False)
     np.testing.assert_array_equal(again, step)
     assert nothing == 0.0
     curvature = np.ascontiguousarray(sums[:, n_columns:])
     assert_close(
-        newton_steps.chain_variances(factor, curvature, strength),
+        numpy_newton.chain_variances(factor, curvature, strength),
         reference.table_variances(factor, curvature, strength),
         1e-8,
     )
@@ -87,12 +87,12 @@ def test_grid_step_equals_the_dense_solution(random, sizes, n_columns, strength)
     sums = make_sums(random, factor.n_cells, n_columns)
     table = random.normal(size=(factor.n_cells, n_columns))
     expected = reference.newton_step(factor, sums, table, strength)
-    step, nothing = newton_steps.grid_step(factor, sums, table, strength)
+    step, nothing = numpy_newton.grid_step(factor, sums, table, strength)
     assert_close(step, expected[0], 1e-7)
     assert nothing == 0.0
     # Every unit vector as a probe gives one entry of the diagonal: the exact trace.
     traces = [
-        newton_steps.grid_step(factor, sums, table, strength, probe)[1]
+        numpy_newton.grid_step(factor, sums, table, strength, probe)[1]
         for probe in np.eye(factor.n_cells)
     ]
     assert_close(sum(traces), expected[1], 1e-7)
@@ -109,7 +109,7 @@ def test_conjugate_gradient_solves_every_column(random, sizes, n_columns):
     sums = make_sums(random, factor.n_cells, n_columns).T.copy()
     right, curvature = sums[:n_columns], sums[n_columns:]
     right[0] = 0.0  # a column that needs no step
-    found = newton_steps.solve_grid(
+    found = numpy_newton.solve_grid(
         factor, right, curvature, 0.7, np.array([500.0, 1e-14])
     )
     penalty = 0.7 * reference.penalty_matrix(factor)
@@ -126,7 +126,7 @@ def test_few_steps_of_conjugate_gradient_reduce_the_error():
     exact = np.linalg.solve(matrix, right)
     errors = []
     for n_steps in (0.0, 1.0, 3.0, 9.0, 27.0):
-        x = newton_steps.solve_grid(
+        x = numpy_newton.solve_grid(
             factor, right[None], curvature[None], 20.0, np.array([n_steps, 0.0])
         )[0]
         errors.append((x - exact) @ matrix @ (x - exact))

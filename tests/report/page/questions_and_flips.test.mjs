@@ -6,9 +6,9 @@ import { argmax, entropy, softmax } from "../../../src/tanager/report/page/numer
 import {
   changeCost,
   cheapestFlip,
-  nextQuestions,
   singleFlips,
-} from "../../../src/tanager/report/page/queries.js";
+} from "../../../src/tanager/report/page/class_flips.js";
+import { nextQuestions } from "../../../src/tanager/report/page/information_gain.js";
 import { countValues } from "../../../src/tanager/report/page/variables.js";
 import {
   allCodes,

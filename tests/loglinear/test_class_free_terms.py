@@ -8,7 +8,7 @@ from tanager import Network, Schema, Structure, Variable
 from tanager.data import ArrayData
 from tanager.inference import engine_for
 from tanager.loglinear import weights_to_cpts
-from tanager.loglinear.feature_terms import CellTerms, grouped_terms
+from tanager.loglinear.class_free_terms import CellTerms, grouped_terms
 from tanager.loglinear.linear_maps import state_groups
 from tanager.loglinear.model import NetworkModel, count_groups
 from tanager.model import FamilyLayout

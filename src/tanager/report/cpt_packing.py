@@ -9,7 +9,7 @@
   are zero nearly everywhere, though no two entries are equal.
 
 What is the same in a row of a CPT is left out of levels and effects: the page
-normalises the rows. Its script is `page/table_coding.js`.
+normalises the rows. Its script is `page/cpt_packing.js`.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tanager import BayesNetClassifier, datasets
 from tanager.loglinear import _factor_kernels as kernels
 from tanager.loglinear import factor_samples
-from tanager.loglinear import small_sample_passes as passes
+from tanager.loglinear import numpy_passes as passes
 from tests.loglinear.factor_makers import make_codes, make_factor, make_variables
 from tests.reference import factors as reference
 from tests.strategies import generators
