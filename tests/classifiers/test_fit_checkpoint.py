@@ -8,6 +8,7 @@ import time
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from tanager import BayesNetClassifier, GumbelTree, load
 from tanager.data.round_journal import RoundJournal
@@ -118,6 +119,28 @@ def test_work_so_far_is_not_done_again(samples, tmp_path, monkeypatch):
     monkeypatch.setattr(RoundJournal, "close", note)
     make("TAN-CR-ML", checkpoint=path).fit(*samples)
     assert max(recalled) == 9
+
+
+def test_a_fit_that_ended_early_goes_on(samples, tmp_path, monkeypatch):
+    path = tmp_path / "fit.rounds"
+    whole = make("TAN-CR-ML").fit(*samples)
+    write = RoundJournal._write_record
+
+    def write_and_interrupt(journal, content):
+        write(journal, content)
+        if journal.n_written == 9:
+            raise KeyboardInterrupt  # as Ctrl-C does
+
+    early = make("TAN-CR-ML", checkpoint=path)
+    with monkeypatch.context() as patch:
+        patch.setattr(RoundJournal, "_write_record", write_and_interrupt)
+        with pytest.warns(ConvergenceWarning, match="interrupted"):
+            early.fit(*samples)
+    assert 0 < len(early.trace_["structure"]) < len(whole.trace_["structure"])
+    assert path.exists()
+    resumed = make("TAN-CR-ML", checkpoint=path).fit(*samples)
+    assert resumed.network_.edges == whole.network_.edges
+    assert not path.exists()
 
 
 @pytest.mark.parametrize(
