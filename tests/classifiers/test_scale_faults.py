@@ -132,7 +132,7 @@ class ClosesTheClient(ChowLiu):
 def test_a_client_that_is_closed_during_a_fit(client):
     there = dd.from_pandas(make_frame(0), npartitions=2)
     model = BayesNetClassifier(structure=ClosesTheClient(), parameters="fe")
-    with pytest.raises(PartitionError, match=r"client is closed.*Make a new one"):
+    with pytest.raises(PartitionError, match=r"client is .*Make a new one"):
         model.fit(there, "y")
     assert client.status == "closed"
 

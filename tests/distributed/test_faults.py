@@ -65,6 +65,33 @@ def test_values_survive_the_death_of_their_worker(cluster):
         assert (counts == data.count([(6, 0)]).values).all()
 
 
+def test_a_worker_dies_when_it_has_the_result(cluster, monkeypatch):
+    """Between the end of a round and the message with its result."""
+    _, client = cluster
+    data = make_data(1000)
+    expected = float(data.labels.sum())
+    gather = client.gather
+    killed = []
+
+    def kill_and_gather(futures):
+        from distributed import wait
+
+        wait(futures)
+        if not killed:
+            killed.extend(client.run(os.getpid).values())
+            for pid in killed:
+                os.kill(pid, signal.SIGKILL)
+        return gather(futures)
+
+    with DaskData(client, data.schema, [dask.delayed(cut(data, 1).parts[0])]) as there:
+        placed = there.place(_start)
+        assert placed.sum(_total) == expected
+        monkeypatch.setattr(client, "gather", kill_and_gather)
+        assert placed.sum(_total) == expected
+        assert killed
+        assert there.traffic.repeated_rounds > 0
+
+
 def test_a_worker_that_joins_late_is_used(cluster):
     from time import sleep
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Lock
@@ -152,14 +153,14 @@ class DaskData(PartitionedData):
         Parts stay where they are as far as possible; values are kept with them. Returns
         whether a worker has died.
         """
-        from distributed import wait
+        from distributed import wait as wait_for_parts
 
         self._looked = monotonic()
         workers = set(self.client.nthreads())
         died = not self._workers <= workers
         if workers == self._workers or not workers:
             return died
-        wait(self.futures)  # type: ignore[no-untyped-call] # then it is known where
+        wait_for_parts(self.futures)  # type: ignore[no-untyped-call]
         places = self.client.who_has(self.futures)
         held = dict.fromkeys(sorted(self.client.nthreads()), 0)
         most = -(-len(self.futures) // len(held)) if held else 0
@@ -409,23 +410,27 @@ class _Round:
 
     def _results(self, tasks: Sequence[Any]) -> list[Any] | None:
         """Wait for tasks; None if workers died, so that all has to be repeated."""
-        from distributed import KilledWorker, wait
+        from distributed import KilledWorker
         from distributed.client import FutureCancelledError
 
+        client = self._data.client
         try:
-            while True:
+            with ThreadPoolExecutor(1) as pool:
+                gathered = pool.submit(client.gather, list(tasks))
                 try:
-                    wait(tasks, timeout=LOOK_SECONDS)  # type: ignore[no-untyped-call]
-                    break
-                except TimeoutError:
-                    # Tasks of a worker that has died wait for it to come back.
-                    check_open(self._data.client)
-                    if self._data.assign_parts():
-                        self.cancel()
-                        self._futures = []
-                        self._data.traffic.repeated_rounds += 1
-                        return None
-            found: list[Any] = self._data.client.gather(list(tasks))
+                    while not wait([gathered], LOOK_SECONDS).done:
+                        # Tasks of a worker that has died wait for it to come back,
+                        # even those whose results were there before.
+                        check_open(client)
+                        if self._data.assign_parts():
+                            self.cancel()
+                            self._futures = []
+                            self._data.traffic.repeated_rounds += 1
+                            return None
+                except BaseException:
+                    self.cancel()  # ends the other thread
+                    raise
+            found: list[Any] = gathered.result()
         except KilledWorker:
             self._data.start()
             self._data.traffic.repeated_rounds += 1
