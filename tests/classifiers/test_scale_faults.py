@@ -169,12 +169,15 @@ def test_a_full_disk_names_the_folder_and_leaves_nothing(read, tmp_path):
 
 
 FITS = """
-import os, sys
+import os, sys, warnings
 import dask.dataframe as dd, numpy as np, pandas as pd
 from distributed import Client, LocalCluster
+from sklearn.exceptions import ConvergenceWarning
 from tanager import Batches, BayesNetClassifier
 
 if __name__ == "__main__":
+    # Of a fit that keeps the best model so far.
+    warnings.simplefilter("error", ConvergenceWarning)
     random = np.random.default_rng(0)
     y = random.integers(0, 2, 4000)
     frame = pd.DataFrame({f"x{j}": y + random.integers(0, 3, 4000) for j in range(6)})
@@ -192,7 +195,7 @@ if __name__ == "__main__":
             while True:
                 BayesNetClassifier(structure="tan", parameters="rcl").fit(there, "y")
                 BayesNetClassifier(structure="nb", parameters="fe").fit(batches, "y")
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, ConvergenceWarning):
             print("interrupted", flush=True)
         import gc, time
         for _ in range(100):
