@@ -17,7 +17,7 @@ from tanager.io import write_model
 from tanager.network import Network
 
 COMMANDS = ["describe", "fit", "predict", "explain", "evaluate", "tune"]
-COMMANDS += ["show", "plot", "report", "convert", "export", "names", "datasets"]
+COMMANDS += ["show", "plot", "report", "card", "convert", "export", "names", "datasets"]
 COMMANDS += ["demo", "warmup"]
 
 

@@ -6,6 +6,7 @@ import pytest
 from tanager import BayesNetClassifier, DataWarning, InputError, Network
 from tanager.explain import explain_samples
 from tanager.explain.odds_conversion import log_odds_of
+from tanager.utils.data_frame import SHOWN_ROWS
 from tests.explain.makers import KINDS, fitted_model, random_codes, random_network
 from tests.reference.explanations import class_outputs, factor_terms, family_terms
 
@@ -201,10 +202,10 @@ def test_long_explanations_print_their_first_samples():
     X = {"a": ["x", "y"] * 30}
     model = BayesNetClassifier(structure="nb", parameters="fe").fit(X, X["a"])
     found = model.explain(X)
-    lines = str(found).splitlines()
-    assert repr(found) == "<Explanation: 60 samples, 1 term, 2 classes>"
-    assert len(lines) == 1 + 10 + 1
-    assert lines[1].split()[:2] == ["0", "x"]
-    assert lines[-1] == "... and 50 more samples"
-    frame = str(model.effect("a"))
-    assert frame.splitlines()[0].split()[0] == "a"
+    lines = repr(found).splitlines()
+    assert lines[0] == "<Explanation: 60 samples, 1 term>"
+    assert len(lines) == 1 + 1 + SHOWN_ROWS + 1
+    assert lines[2].split()[:2] == ["0", "x"]
+    assert lines[-1] == "... 40 more rows: to_frame()"
+    frame = repr(model.effect("a"))
+    assert frame.splitlines()[1].split()[0] == "a"

@@ -160,7 +160,11 @@ def test_no_more_steps_than_asked_for(max_iter, search, monkeypatch):
     start = np.zeros(problem.coordinates.n_in)
     seen = []
     _, taken = search(
-        problem, start, max_iter, StoppingRule(0.0), lambda value, _: seen.append(value)
+        problem,
+        start,
+        max_iter,
+        StoppingRule(0.0),
+        lambda value, *_: seen.append(value),
     )
     assert taken == max_iter == len(seen)
     assert np.all(np.diff(seen) < 0)

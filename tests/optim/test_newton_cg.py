@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import islice
-from time import perf_counter
 
 import numpy as np
 import pytest
@@ -91,10 +90,8 @@ def test_the_residual_is_the_gradient_that_the_step_leaves(monkeypatch):
     )
 
 
-def test_passes_and_time_end_the_search():
+def test_passes_end_the_search():
     objective = LogCosh(np.random.default_rng(2), 8)
-    late = newton_steps(objective, np.zeros(8), never, deadline=perf_counter() - 1)
-    assert len(list(late)) == 1
     few = list(newton_steps(objective, np.zeros(8), never, max_passes=5))
     assert few[-1].value < few[0].value
     assert few[-2].passes < 5

@@ -347,3 +347,27 @@ def test_features_without_a_factor_change_nothing(tmp_path):
         f"x{j}": rng.normal(size=1200) if j in unused else X[:, j] for j in range(12)
     }
     np.testing.assert_allclose(converted.predict_proba(whole), p, atol=1e-9)
+
+
+@pytest.mark.parametrize("at", ["_fit_found", "_make_pool"])
+def test_what_the_search_has_found_survives_an_interruption(at, monkeypatch):
+    from tanager.loglinear.factor_selection import FactorSelection
+    from tanager.utils import progress
+
+    usual, calls = getattr(FactorSelection, at), []
+
+    def interrupt_once(self, *arguments):
+        calls.append(arguments)
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+        return usual(self, *arguments)
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(7000, 3))
+    y = (X[:, 0] + X[:, 1] > 0).astype(int)
+    whole = fit((X, y)).score(X, y)
+    monkeypatch.setattr(progress, "GRACE", -1.0)  # no time for the fit to all samples
+    monkeypatch.setattr(FactorSelection, at, interrupt_once)
+    with pytest.warns(ConvergenceWarning, match="interrupted"):
+        model = fit((X, y))
+    assert model.score(X, y) > whole - 0.1

@@ -27,7 +27,7 @@ from tanager.errors import InputError
 from tanager.io.batches import Batches, as_batches, naming
 from tanager.types import FloatArray, Progress
 from tanager.utils.progress import watch
-from tanager.utils.validation import check_whole
+from tanager.utils.validation import check_whole, is_word
 
 PREFIT = "prefit"
 """The `cv` of models that are fitted already."""
@@ -186,12 +186,12 @@ def evaluate_batches(
     check_position_folds(models, cv, n_repeats, scoring)
     columns = check_columns(y, sample_weight)
     batches = as_batches(X)
-    if not batches.is_repeatable and not (cv == PREFIT and len(models) == 1):
+    if not batches.is_repeatable and not (is_word(cv, PREFIT) and len(models) == 1):
         raise InputError(
             "evaluate reads the batches several times, but an iterator can be read "
             "only once; pass a function that returns a new one."
         )
-    source = _BatchFolds(batches, columns, 0 if cv == PREFIT else cv)
+    source = _BatchFolds(batches, columns, 0 if is_word(cv, PREFIT) else cv)
     return evaluate_folds(models, source, cv, name, progress)
 
 
@@ -199,7 +199,7 @@ def check_position_folds(
     models: Mapping[str, Any], cv: Any, n_repeats: int, scoring: Any
 ) -> None:
     """Check the arguments of `evaluate` for data that are not in memory."""
-    if cv != PREFIT:
+    if not is_word(cv, PREFIT):
         why = "; samples that are not in memory are split by their position"
         check_whole("cv", cv, 2, why=why)
     refuse_further_scores(n_repeats, scoring)

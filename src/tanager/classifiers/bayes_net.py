@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
@@ -251,21 +252,27 @@ class BayesNetClassifier(
         `ConvergenceWarning`, or with KeyboardInterrupt if there is none yet; the second
         always raises KeyboardInterrupt.
         """
-        check_number("max_seconds", self.max_seconds, above=0, none=True)
-        check_flag("verbose", self.verbose)
-        with watch(self, self.max_seconds, verbose=self.verbose, whole=True):
-            if is_dask(X):
-                self._fit_collections(SampleCollections(X, y, sample_weight))
-            elif is_batched(X):
+        if is_dask(X):
+            self._fit_collections(SampleCollections(X, y, sample_weight))
+            return self
+        with self._watched():
+            if is_batched(X):
                 self._fit_batches(X, y, sample_weight)
             else:
                 self._fit(X, y, sample_weight, classes=None, incremental=False)
         return self
 
+    def _watched(self) -> AbstractContextManager[object]:
+        """Show the progress of a whole fit, and end it in time."""
+        check_number("max_seconds", self.max_seconds, above=0, none=True)
+        check_flag("verbose", self.verbose)
+        return watch(self, self.max_seconds, verbose=self.verbose, whole=True)
+
     def _fit_collections(self, collections: SampleCollections) -> None:
         from tanager.classifiers.distributed_fit import fit_on_dask
 
-        fit_on_dask(self, collections)
+        with self._watched():
+            fit_on_dask(self, collections)
 
     def plan(self, X: Any, y: str, sample_weight: str | None = None) -> FitPlan:
         """Passes, memory and rounds of a fit to batches, before it starts.

@@ -31,7 +31,7 @@ from tanager.distributed.encoded_partitions import collect_tasks, sum_tasks
 from tanager.encoding.labels import encode_labels
 from tanager.errors import InputError
 from tanager.types import Progress
-from tanager.utils.validation import read_weights
+from tanager.utils.validation import is_word, read_weights
 
 
 def score_collections(
@@ -108,5 +108,5 @@ def evaluate_collections(
     """Compare classifiers on Dask collections; arguments are those of `evaluate`."""
     check_position_folds(models, cv, n_repeats, scoring)
     collections = SampleCollections(X, y, sample_weight)
-    source = _PartitionFolds(collections, 0 if cv == PREFIT else cv)
+    source = _PartitionFolds(collections, 0 if is_word(cv, PREFIT) else cv)
     return evaluate_folds(models, source, cv, name, progress)

@@ -40,7 +40,7 @@ from tanager.io.batches import is_batched
 from tanager.types import BoolArray, FloatArray, IndexArray, Progress
 from tanager.utils.progress import watch
 from tanager.utils.text import one_line, pluralise
-from tanager.utils.validation import check_weights, check_whole
+from tanager.utils.validation import check_weights, check_whole, is_word
 
 WARM_CELLS = 250_000  # of a fit that is not timed, enough to use compiled kernels
 WARM_ROWS = 100  # of a prediction that is not timed, complete and incomplete
@@ -161,7 +161,7 @@ def evaluate(
     classes, labels = encode_labels(y, table.n_rows, "evaluate", allow_missing=True)
     codes = labels.astype(np.intp)
     weights = check_weights(sample_weight, table.n_rows)
-    if isinstance(cv, str) and cv == PREFIT:
+    if is_word(cv, PREFIT):
         refuse_further_scores(n_repeats, scoring)
         source = FittedOnly(X, classes, codes, weights)
         return evaluate_folds(makers, source, cv, name, progress)

@@ -89,7 +89,7 @@ class RoundJournal:
         check_writable(name)
         self.path = name
         self.n_recalled = self.n_written = 0
-        self._is_writing = False
+        self._is_writing = self._is_new = False
         try:
             self._file: BinaryIO | None = open(name, "a+b")  # noqa: SIM115 - see close
         except OSError as error:
@@ -147,6 +147,8 @@ class RoundJournal:
         return self
 
     def __exit__(self, *_: object) -> None:
+        if self._is_new and self.n_written == 0:
+            self.remove()  # nothing to resume from
         self.close()
 
     def _lock(self) -> None:
@@ -158,11 +160,13 @@ class RoundJournal:
         assert self._file is not None
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
+        except BlockingIOError as error:
             raise InputError(
                 f"The checkpoint '{self.path}' is in use by another fit. Give every "
                 "fit a file of its own; in a cross-validation use none."
             ) from error
+        except OSError:  # a file system without locks
+            return
 
     def _begin(self, fingerprint: dict[str, Any]) -> int:
         """Read the head of the file, or write that of a new one; return the seed."""
@@ -179,7 +183,7 @@ class RoundJournal:
                 f"'{self.path}' is no checkpoint of a fit and was not changed; {ADVICE}"
             )
         # New, or killed while it was begun.
-        self._is_writing = True
+        self._is_writing = self._is_new = True
         seed = int(np.random.SeedSequence().generate_state(1)[0])
         document = {"fingerprint": fingerprint, "seed": seed}
         try:
@@ -234,6 +238,12 @@ class RoundJournal:
             content = file.read(length) if length <= left else b""
             if len(content) == length and crc32(content) == check:
                 return content
+            if place + _HEAD.size + length < os.fstat(file.fileno()).st_size:
+                raise InputError(
+                    f"The checkpoint '{self.path}' is damaged: result "
+                    f"{self.n_recalled + 1} was changed. Delete the file to start "
+                    "again."
+                )
         if len(head):
             file.truncate(place)
         return None

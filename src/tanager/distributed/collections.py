@@ -137,6 +137,8 @@ class SampleCollections:
                 f"{type(self.X).__name__}, whose columns have no names; expected y of "
                 "the same chunks."
             )
+        if len(set(named)) < len(named):
+            raise InputError(f"{named[0]!r} cannot be both the target and the weights.")
         known = [str(name) for name in self.X.columns]
         for name in named:
             if name not in known:

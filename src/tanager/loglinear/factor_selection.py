@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -102,9 +102,18 @@ class _Best:
     n_kept: dict[tuple[int, ...], int] = field(default_factory=dict)
     # The first fits after more sweeps, as far as they were needed.
     continued: list[FactorFit] = field(default_factory=list)
+    # The terms of the only fit, when it makes room for that to all samples.
+    found: list[Term] = field(default_factory=list)
 
     def copies(self) -> list[FactorFit]:
         return [fit.copy() for fit in self.fits]
+
+    def take_found(self) -> list[Term]:
+        """The terms of the only fit, which is dropped; copies of them are kept."""
+        if self.fits:
+            self.found = [term.copy() for term in self.fits[0].terms]
+            self.fits.clear()
+        return [term.copy() for term in self.found]
 
 
 class FactorSelection:
@@ -243,11 +252,12 @@ class FactorSelection:
         fit: FactorFit | None = None
         with grace():
             # Copies: what is left of the search may have to do.
-            whole = _Best(best.copies(), best.loss, best.single_strengths, best.stages)
-            whole.n_kept = best.n_kept
+            whole = replace(best, fits=best.copies())
             fit = self._fit_all(whole)
         if fit is None:
             fit = best.fits[0] if best.fits else self._start(self.samples)
+            if best.found:
+                fit.terms = best.take_found()
             fit.add(self._missing_factors(fit.terms), self._strength[2])
             # Tables may be ahead of the posteriors, and all samples take too long.
             fit = fit.refit_to(fit.samples.thin(EARLY_SAMPLES))
@@ -460,8 +470,8 @@ class FactorSelection:
 
     def _fit_all(self, best: _Best) -> FactorFit:
         """Fit to all samples what was selected on some of them, and drop the latter."""
-        if len(best.fits) == 1:
-            return self._fit_found(best.fits.pop().terms)
+        if len(best.fits) == 1 or best.found:
+            return self._fit_found(best.take_found())
         fit = self._start(self.samples)
         for term, strength in zip(fit.terms, best.single_strengths, strict=False):
             term.strength = strength  # an interrupted search may not have found any

@@ -177,7 +177,8 @@ class PartitionedFit:
         for term, table in zip(self.terms, objective.split(found), strict=True):
             term.table[...] = table
         self._some.take_terms(self.terms)
-        self._parts.update(PartFit.replace_tables, [t.table for t in self.terms])
+        tables = [term.table.copy() for term in self.terms]  # as they are now
+        self._parts.update(PartFit.replace_tables, tables)
         return certificate
 
     def moments(self) -> list[FloatArray]:

@@ -307,19 +307,20 @@ def watch(
         ends = perf_counter() + max_seconds
         if ends < mine.limit.ends:
             mine.limit = TimeLimit(ends, mine)
-    token = _current.set(mine)
     # Who ignores SIGINT, or handles it in another way, is left alone.
     handles = (
         outer is None
         and current_thread() is main_thread()
         and signal.getsignal(signal.SIGINT) is signal.default_int_handler
     )
+    token = None
     try:
+        token = _current.set(mine)
         if handles:
             signal.signal(signal.SIGINT, mine.interrupt)
         yield mine
     except StopFitError:
-        if mine.limit.owner is mine:
+        if mine.limit.owner is mine and perf_counter() > mine.limit.ends:
             raise TimeLimitError(
                 f"{name}(max_seconds={max_seconds:g}) ended before there was a model. "
                 "Raise max_seconds, or use fewer samples or a faster method."
@@ -328,11 +329,19 @@ def watch(
             raise KeyboardInterrupt from None
         raise
     finally:
-        if handles:
-            _restore_handler(mine)
-        _current.reset(token)
-        if mine.line is not None and verbose:
-            mine.line.close()
+        # Ctrl-C may come at any of these steps, and must skip none of the others.
+        try:
+            if handles:
+                _restore_handler(mine)
+        finally:
+            try:
+                if token is not None:
+                    _current.reset(token)
+            finally:
+                if mine.line is not None and verbose:
+                    mine.line.close()
+    if handles and mine.asked:  # the exception was lost after the last step
+        raise KeyboardInterrupt
     if outer is not None and mine.has_model:
         outer.scope.has_model = True
     if mine.cut:

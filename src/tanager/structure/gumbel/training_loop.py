@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from time import perf_counter
@@ -117,7 +118,7 @@ class TrainingLoop:
     def _done(self) -> str:
         """What was done, in words, and how to go on."""
         done = pluralise(len(self.monitor.trace), "epoch")
-        if self.checkpoint is None:
+        if self.checkpoint is None or not os.path.exists(self.checkpoint.path):
             return done
         return f"{done} (fit again to resume from '{self.checkpoint.path}')"
 
