@@ -192,9 +192,18 @@ def scoreboard_tables(experiment: Experiment, results: Results) -> View:
             for rival in scores.rivals
             if scores.folds(table, rival)
         }
-        best = max((best_sign * value for value in values.values()), default=0.0)
+        # Folds differ: a rival measured in some of them is not compared with others.
+        folds = {rival: len(scores.folds(table, rival)) for rival in values}
+        most = max(folds.values(), default=0)
+        whole = [rival for rival in values if folds[rival] == most]
+        best = max((best_sign * values[rival] for rival in whole), default=0.0)
         return [
-            _marked(values[rival], digits, best_sign * values[rival] == best)
+            _marked(
+                values[rival],
+                digits,
+                best=rival in whole and best_sign * values[rival] == best,
+                partly=rival not in whole,
+            )
             if rival in values
             else scores.kind_of_reason(table, rival)
             for rival in scores.rivals
@@ -209,8 +218,10 @@ def _size(scores: ScoreTable, table: str) -> str:
     return short if n_samples is None else f"{short} ({n_samples:,})"
 
 
-def _marked(value: float, digits: int, best: bool) -> str:
+def _marked(value: float, digits: int, *, best: bool, partly: bool) -> str:
     text = f"{value:.{digits}f}"
+    if partly:
+        return f"({text})"
     return f"**{text}**" if best else text
 
 

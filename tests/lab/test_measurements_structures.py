@@ -3,7 +3,7 @@ import pytest
 
 from lab.measurements import MEASUREMENTS
 from lab.measurements import coded_datasets as coding
-from lab.measurements import digit_interpretations as digits_module
+from lab.measurements import digit_preparations as digits_module
 from lab.measurements.coded_datasets import (
     arcs,
     coded,

@@ -10,7 +10,12 @@ from typing import Any
 import click
 
 from tanager.classifiers import BayesNetClassifier, BoostedClassifier
-from tanager.cli._column_matching import absent_note, features_for, kept_columns
+from tanager.cli._column_matching import (
+    absent_note,
+    features_for,
+    join_columns,
+    kept_columns,
+)
 from tanager.cli._data import Data, column_named
 from tanager.cli._terminal import say
 from tanager.errors import InputError
@@ -71,8 +76,11 @@ def prediction_parts(
                 say(absent_note(where, absent), quiet=quiet)
                 noted = True
             probabilities = model.predict_proba(features)
-            kept = kept_columns(frame, keep)
-        yield kept | prediction_columns(model, probabilities, to_terminal=to_terminal)
+            kept = kept_columns(frame, keep, to_terminal=to_terminal)
+            predicted = prediction_columns(
+                model, probabilities, to_terminal=to_terminal
+            )
+            yield join_columns(kept, predicted)
 
 
 def prediction_columns(

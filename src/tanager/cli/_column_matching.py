@@ -17,6 +17,7 @@ from tanager.errors import InputError, unknown_name
 from tanager.io.csv_text import number_in
 from tanager.model.schema import State, Variable
 from tanager.network import AnyNetwork
+from tanager.utils.text import escape_controls
 from tanager.utils.time_values import time_texts
 
 _UNUSUAL = re.compile(r"\+\d+|-?0\d+|-0")  # other than the usual whole numbers
@@ -108,8 +109,24 @@ def absent_note(source: str, absent: Sequence[str]) -> str:
     )
 
 
-def kept_columns(table: Frame, names: Sequence[str]) -> dict[str, list[Any]]:
-    """Columns of a table to copy to a file, None where a value is missing."""
+def join_columns(kept: dict[str, Any], predicted: dict[str, Any]) -> dict[str, Any]:
+    """Columns to copy and predictions, which must have other names."""
+    both = [name for name in kept if name in predicted]
+    if both:
+        raise InputError(
+            f"The data have a column {both[0]!r}, and so have the predictions; rename "
+            "it in the data, or leave out --keep for it."
+        )
+    return kept | predicted
+
+
+def kept_columns(
+    table: Frame, names: Sequence[str], *, to_terminal: bool = False
+) -> dict[str, list[Any]]:
+    """Columns of a table to copy to a file, None where a value is missing.
+
+    Control characters in names and values are escaped for a terminal.
+    """
     found: dict[str, list[Any]] = {}
     for name in names:
         if name not in table.names:
@@ -123,6 +140,9 @@ def kept_columns(table: Frame, names: Sequence[str]) -> dict[str, list[Any]]:
             values = [column.categories[code] for code in values]
         elif is_whole(column.data[observed]):
             values = [int(value) for value in values]
+        if to_terminal:
+            name = escape_controls(name)
+            values = [escape_controls(v) if isinstance(v, str) else v for v in values]
         cells = np.full(column.n_rows, None, dtype=object)
         cells[observed] = values
         found[name] = cells.tolist()

@@ -64,6 +64,7 @@ def predict(
     from tanager.cli._column_matching import (
         absent_note,
         features_for,
+        join_columns,
         kept_columns,
         load_classifier,
         text_columns,
@@ -88,13 +89,13 @@ def predict(
         keys = [name for name in keep if name not in features]
         texts = [*text_columns(variables), *keys]
         rows = load_data(data, reading, texts, quiet=quiet)
-        kept = kept_columns(rows.table, keep)
+        kept = kept_columns(rows.table, keep, to_terminal=to_terminal)
         samples, absent = features_for(rows, variables)
         if absent:
             say(absent_note(rows.name, absent), quiet=quiet)
         found = classifier.predict_proba(samples)
         predicted = prediction_columns(classifier, found, to_terminal=to_terminal)
-        parts = iter([kept | predicted])
+        parts = iter([join_columns(kept, predicted)])
     n_rows = write_table_parts("-" if output is None else output, parts)
     if output is not None and output != "-":
         say(f"Wrote {output}: {pluralise(n_rows, 'row')}.", quiet=quiet)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from tanager.errors import InputError
 from tanager.plots.bin_axis import nice_ticks, number_text
 from tanager.types import IntArray
-from tanager.utils.text import one_line, shorten
+from tanager.utils.text import escape_controls, one_line, shorten
 
 HEIGHT = 14
 """Lines of a curve without its axis."""
@@ -78,7 +78,7 @@ def curve_text(
             "A curve needs cut points, and values of shape (n_cuts + 1, n_names): got "
             f"{at.shape}, {heights.shape} and {len(names)} names."
         )
-    labels = [shorten(one_line(str(name)), MAX_NAME) for name in names]
+    labels = [shorten(escape_controls(one_line(str(name))), MAX_NAME) for name in names]
     low, high = min(0.0, heights.min()), max(0.0, heights.max())
     high = high if high > low else low + 1.0
     marks = {round(_row(y, low, high, height)): f"{y:.2g}" for y in (high, low, 0.0)}

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from tanager.plots.layered_layout import GraphLayout, lay_out_graph
 from tanager.plots.network_picture import NetworkGraph
-from tanager.utils.text import one_line, shorten
+from tanager.utils.text import escape_controls, one_line, shorten
 
 CELL = 8.0
 """Pixels of the layout for the width of a character."""
@@ -70,7 +70,7 @@ def network_text(graph: NetworkGraph, *, width: int = 80, ascii: bool = False) -
      | wet |  | slow |
      +-----+  +------+
     """
-    names = [shorten(one_line(name), MAX_NAME) for name in graph.names]
+    names = [shorten(escape_controls(one_line(name)), MAX_NAME) for name in graph.names]
     apart = bool(graph.class_children) and bool(graph.feature_arcs)
     arcs = graph.strongest_arcs if apart or not graph.class_children else graph.arcs
     nodes = [v for v in range(len(names)) if not (apart and v == graph.target)]

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tanager.errors import InputError
-from tanager.utils.text import one_line, pluralise, shorten, table_text
+from tanager.utils.text import escape_controls, one_line, pluralise, shorten, table_text
 
 SHOWN_ROWS = 20
 """Rows of a table that is printed."""
@@ -54,7 +54,8 @@ def columns_text(
     rows = [
         [_cell_text(value, width) for value in row] for row in zip(*shown, strict=True)
     ]
-    text = table_text(list(columns), rows, right=right)
+    names = [escape_controls(one_line(name)) for name in columns]
+    text = table_text(names, rows, right=right)
     lines = [line.rstrip() for line in text.splitlines()]
     if n_rows > len(rows):
         lines.append(f"... {pluralise(n_rows - len(rows), 'more row')}: to_frame()")
@@ -64,7 +65,8 @@ def columns_text(
 def _cell_text(value: Any, width: int | None) -> str:
     if value is None:
         return ""
-    text = one_line(f"{value:.4g}" if isinstance(value, float) else str(value))
+    text = f"{value:.4g}" if isinstance(value, float) else str(value)
+    text = escape_controls(one_line(text))
     return text if width is None else shorten(text, width)
 
 
