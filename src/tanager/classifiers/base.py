@@ -14,8 +14,8 @@ from scipy.special import log_softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from tanager.distributed.collections import SampleCollections, is_dask
 from tanager.encoding import EncodingPlan, TableEncoder, encode_frame, read_frame
+from tanager.encoding.dataframe_libraries import is_dask
 from tanager.encoding.date_parts import restore_date_parts
 from tanager.encoding.feature_checks import (
     check_features,
@@ -34,6 +34,7 @@ from tanager.types import CodeArray, FloatArray, IntArray
 from tanager.utils.threads import map_threads, row_blocks
 
 if TYPE_CHECKING:
+    from tanager.distributed.collections import SampleCollections
     from tanager.inference.engine import Engine
     from tanager.loglinear.factor_tables import FactorTables
     from tanager.network import AnyNetwork
@@ -211,6 +212,7 @@ class DataFrameClassifier(ClassifierMixin, BaseEstimator):
         """
         if is_dask(X):
             from tanager.classifiers.distributed_evaluation import score_collections
+            from tanager.distributed.collections import SampleCollections
 
             collections = SampleCollections(X, y, sample_weight)
             return score_collections(self._fitted(), collections).accuracy

@@ -28,8 +28,8 @@ from tanager.classifiers.training import (
     with_callbacks,
 )
 from tanager.data import ArrayData, CountedData
-from tanager.distributed.collections import SampleCollections, is_dask
 from tanager.encoding import EncodingPlan, TableEncoder, extend_schema
+from tanager.encoding.dataframe_libraries import is_dask
 from tanager.encoding.date_parts import restore_date_parts
 from tanager.encoding.feature_checks import check_features, refuse_missing
 from tanager.encoding.labels import encode_labels, join_classes, mark_missing
@@ -41,6 +41,7 @@ from tanager.utils.validation import check_choice, check_flag, check_number
 if TYPE_CHECKING:
     from tanager.classifiers.boosting import BoostedClassifier
     from tanager.classifiers.fit_plan import FitPlan
+    from tanager.distributed.collections import SampleCollections
     from tanager.loglinear import CurvatureSamples, FactorStatistics
     from tanager.network import AnyNetwork
 
@@ -253,6 +254,8 @@ class BayesNetClassifier(
         always raises KeyboardInterrupt.
         """
         if is_dask(X):
+            from tanager.distributed.collections import SampleCollections
+
             self._fit_collections(SampleCollections(X, y, sample_weight))
             return self
         with self._watched():

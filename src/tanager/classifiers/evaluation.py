@@ -32,7 +32,7 @@ from tanager.classifiers.evaluation_result import (
     feature_edges,
 )
 from tanager.classifiers.metrics import scores
-from tanager.distributed.collections import is_dask
+from tanager.encoding.dataframe_libraries import is_dask
 from tanager.encoding.frame import Frame, read_frame
 from tanager.encoding.labels import encode_labels
 from tanager.errors import InputError

@@ -16,7 +16,7 @@ from tanager import network as networks
 from tanager.data import CountedData
 from tanager.data.coded_data import CodedData
 from tanager.data.information import fits_budget
-from tanager.distributed.collections import is_dask
+from tanager.encoding.dataframe_libraries import is_dask
 from tanager.encoding.feature_states import extend_variable
 from tanager.encoding.frame import Frame, plain_state, read_frame
 from tanager.encoding.labels import BY_EM, encode_labels

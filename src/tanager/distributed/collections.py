@@ -12,23 +12,13 @@ from uuid import uuid4
 import numpy as np
 
 from tanager.distributed.part_state import naming_partition
+from tanager.encoding.dataframe_libraries import is_dask
 from tanager.encoding.frame import read_frame
 from tanager.errors import InputError, unknown_name
 from tanager.types import BoolArray, IndexArray
 
 Chunk = tuple[Any, Any, Any]
 """Features, labels and weights of neighbouring samples; weights may be None."""
-
-KINDS = ("DataFrame", "Series", "Array", "Bag")
-"""Dask collections that are read: data frames, arrays, and bags of frames."""
-
-
-def is_dask(data: Any) -> bool:
-    """Whether an object is a Dask DataFrame, Series, Array or Bag; imports nothing."""
-    kind = type(data)
-    return kind.__module__.partition(".")[0] in ("dask", "dask_expr") and any(
-        base.__name__ in KINDS for base in kind.__mro__
-    )
 
 
 def active_client() -> Any:

@@ -1,4 +1,4 @@
-"""Columns of pandas, polars and Arrow, by their own dictionary encodings."""
+"""Data frames of other libraries: which they are, and their columns."""
 
 from __future__ import annotations
 
@@ -22,8 +22,19 @@ from tanager.model.schema import State
 from tanager.types import AnyArray
 from tanager.utils.jit import SMALL_WORK
 
+DASK_KINDS = ("DataFrame", "Series", "Array", "Bag")
+"""Dask collections that are read: data frames, arrays, and bags of frames."""
+
 _CATEGORIES: dict[int, tuple[ReferenceType[Any], tuple[State, ...]]] = {}
 """Categories of the pandas categoricals read before, by the id of their index."""
+
+
+def is_dask(data: Any) -> bool:
+    """Whether an object is a Dask DataFrame, Series, Array or Bag; imports nothing."""
+    kind = type(data)
+    return kind.__module__.partition(".")[0] in ("dask", "dask_expr") and any(
+        base.__name__ in DASK_KINDS for base in kind.__mro__
+    )
 
 
 def read_data_frame(X: Any) -> Frame:
