@@ -10,6 +10,7 @@ from sklearn.metrics import log_loss
 
 from tanager import BayesNetClassifier, evaluate
 from tanager.errors import CapabilityError, InputError, PartitionError
+from tests.clusters import small_cluster
 
 dask = pytest.importorskip("dask")
 pd = pytest.importorskip("pandas")
@@ -21,16 +22,7 @@ import dask.dataframe as dd  # noqa: E402
 
 @pytest.fixture(scope="module", autouse=True)
 def client():
-    distributed = pytest.importorskip("distributed")
-    with (
-        distributed.LocalCluster(
-            n_workers=2,
-            threads_per_worker=1,
-            processes=False,
-            dashboard_address="127.0.0.1:0",
-        ) as cluster,
-        distributed.Client(cluster) as connected,
-    ):
+    with small_cluster() as connected:
         yield connected
 
 

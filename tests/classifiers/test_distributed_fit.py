@@ -10,6 +10,7 @@ import pytest
 
 from tanager import BayesNetClassifier, ChowLiu
 from tanager.errors import InputError, PartitionError
+from tests.clusters import small_cluster
 
 dask = pytest.importorskip("dask")
 pd = pytest.importorskip("pandas")
@@ -21,17 +22,7 @@ import dask.dataframe as dd  # noqa: E402
 
 @pytest.fixture(scope="module")
 def client():
-    from distributed import Client, LocalCluster
-
-    with (
-        LocalCluster(
-            n_workers=3,
-            threads_per_worker=1,
-            processes=False,
-            dashboard_address="127.0.0.1:0",
-        ) as cluster,
-        Client(cluster) as connected,
-    ):
+    with small_cluster(n_workers=3) as connected:
         yield connected
 
 

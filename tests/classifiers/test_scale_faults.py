@@ -12,6 +12,7 @@ import pytest
 
 from tanager import Batches, BayesNetClassifier, ChowLiu
 from tanager.errors import InputError, PartitionError
+from tests.clusters import small_cluster
 
 pd = pytest.importorskip("pandas")
 dask = pytest.importorskip("dask")
@@ -23,16 +24,7 @@ import dask.dataframe as dd  # noqa: E402
 
 @pytest.fixture
 def client():
-    distributed = pytest.importorskip("distributed")
-    with (
-        distributed.LocalCluster(
-            n_workers=2,
-            threads_per_worker=1,
-            processes=False,
-            dashboard_address="127.0.0.1:0",
-        ) as cluster,
-        distributed.Client(cluster) as connected,
-    ):
+    with small_cluster() as connected:
         yield connected
 
 

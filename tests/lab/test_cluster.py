@@ -19,22 +19,14 @@ from lab.cluster.fit_rounds import (
 from lab.cluster.projection import Costs, project
 from tanager import BayesNetClassifier
 from tanager.structure import FactorSearch
+from tests.clusters import small_cluster
 
 N_PARTS = 10
 
 
 @pytest.fixture(scope="module")
 def client():
-    distributed = pytest.importorskip("distributed")
-    with (
-        distributed.LocalCluster(
-            n_workers=2,
-            threads_per_worker=1,
-            processes=False,
-            dashboard_address="127.0.0.1:0",
-        ) as cluster,
-        distributed.Client(cluster) as connected,
-    ):
+    with small_cluster() as connected:
         yield connected
 
 
