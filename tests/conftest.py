@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 from pathlib import Path
@@ -34,6 +35,7 @@ def no_compile_notice():
 def every_interrupt_is_the_first(monkeypatch):
     """Let Ctrl-C end one fit of a test only, whatever came before."""
     monkeypatch.setattr("tanager.utils.progress.AGAIN", 0.0)
+    monkeypatch.setattr("tanager.utils.progress._latest_interrupt", -math.inf)
 
 
 @pytest.fixture(autouse=True)
