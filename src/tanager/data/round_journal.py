@@ -16,7 +16,7 @@ import numpy as np
 from tanager.data.round_values import pack_value, unpack_value
 from tanager.errors import FileFormatError, InputError
 from tanager.utils.atomic_write import PathLike, check_writable
-from tanager.utils.fingerprint import find_differences, to_json
+from tanager.utils.fingerprint import check_same_run, to_json
 from tanager.utils.progress import has_ended_early
 
 Result = TypeVar("Result")
@@ -206,14 +206,7 @@ class RoundJournal:
                 f"The checkpoint '{self.path}' is damaged and cannot be resumed; "
                 f"{ADVICE}"
             ) from error
-        differences = list(find_differences(saved, fingerprint))
-        if differences:
-            more = f"; and {len(differences) - 3} more" if differences[3:] else ""
-            raise InputError(
-                f"The checkpoint '{self.path}' is of another run: "
-                f"{'; '.join(differences[:3])}{more}. Resume with the data and "
-                f"settings it was made with, or {ADVICE}"
-            )
+        check_same_run(self.path, saved, fingerprint, ADVICE)
         return seed
 
     def _unpack(self, content: bytes) -> tuple[str, Any]:

@@ -15,7 +15,7 @@ from tanager.errors import InputError
 from tanager.utils.atomic_write import PathLike, check_writable, replacing
 from tanager.utils.fingerprint import (
     check_numeric,
-    find_differences,
+    check_same_run,
     shorten,
     to_json,
 )
@@ -102,14 +102,7 @@ class Checkpoint:
                 f"Cannot read the checkpoint '{self.path}': "
                 f"{error.strerror or error}; {ADVICE}"
             ) from error
-        differences = list(find_differences(document["identity"], self.identity))
-        if differences:
-            shown = "; ".join(differences[:3])
-            more = f"; and {len(differences) - 3} more" if differences[3:] else ""
-            raise InputError(
-                f"The checkpoint '{self.path}' is of another run: {shown}{more}. "
-                f"Resume with the data and settings it was made with, or {ADVICE}"
-            )
+        check_same_run(self.path, document["identity"], self.identity, ADVICE)
         self._is_own = True
         return arrays, document["progress"]
 

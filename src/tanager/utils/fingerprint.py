@@ -111,6 +111,22 @@ def find_differences(saved: Any, current: Any, at: str = "") -> Iterator[str]:
             yield f"{at} was {shorten(saved)} and is {shorten(current)} now"
 
 
+def check_same_run(path: str, saved: Any, current: Any, advice: str) -> None:
+    """Raise `InputError` if the checkpoint `path` has another fingerprint.
+
+    The first differences are listed; `advice` says what else to do.
+    """
+    differences = list(find_differences(saved, current))
+    if not differences:
+        return
+    more = f"; and {len(differences) - 3} more" if differences[3:] else ""
+    raise InputError(
+        f"The checkpoint '{path}' is of another run: "
+        f"{'; '.join(differences[:3])}{more}. Resume with the data and settings it was "
+        f"made with, or {advice}"
+    )
+
+
 def _is_checksum(value: Any) -> bool:
     return isinstance(value, str) and bool(re.fullmatch(r"[0-9a-f]{32,}", value))
 
