@@ -51,6 +51,12 @@ STUDY = "scoreboard"
 )
 @click.option("--folds", default=3, show_default=True, help="Stratified folds.")
 @click.option(
+    "--slow-folds",
+    default=1,
+    show_default=True,
+    help="Folds in which slow rivals are measured: EBM, CatBoost and tuned ones.",
+)
+@click.option(
     "--seconds",
     default=150.0,
     show_default=True,
@@ -81,6 +87,7 @@ def scoreboard(
     tables: tuple[str, ...],
     rivals: tuple[str, ...],
     folds: int,
+    slow_folds: int,
     seconds: float,
     memory: int,
     jobs: int,
@@ -107,8 +114,14 @@ def scoreboard(
     """  # noqa: D301
     if data is not None:
         os.environ[VARIABLE] = str(data)
-    _check_options(rivals, folds, seconds, jobs)
-    plan = Plan.of(data_folder(), n_folds=folds, rivals=rivals, tables=tables)
+    _check_options(rivals, folds, slow_folds, seconds, jobs)
+    plan = Plan.of(
+        data_folder(),
+        n_folds=folds,
+        n_slow_folds=slow_folds,
+        rivals=rivals,
+        tables=tables,
+    )
     if listed:
         click.echo(_listing(plan))
         return 0
@@ -198,11 +211,15 @@ def _versions_of(folder: Path) -> list[str]:
 
 
 def _check_options(
-    rivals: Sequence[str], folds: int, seconds: float, jobs: int
+    rivals: Sequence[str], folds: int, slow_folds: int, seconds: float, jobs: int
 ) -> None:
     for name in rivals:
         find_rival(name)
-    for option, value, least in (("--folds", folds, 2), ("--jobs", jobs, 1)):
+    for option, value, least in (
+        ("--folds", folds, 2),
+        ("--slow-folds", slow_folds, 1),
+        ("--jobs", jobs, 1),
+    ):
         if value < least:
             raise click.UsageError(f"{option} must be at least {least}, got {value}.")
     if not seconds > 0:

@@ -65,10 +65,14 @@ class Plan:
         folder: Path,
         *,
         n_folds: int = 3,
+        n_slow_folds: int = 1,
         rivals: Sequence[str] = (),
         tables: Sequence[str] = (),
     ) -> Plan:
-        """Plan all tables of a folder and all rivals, or those that are named."""
+        """Plan all tables of a folder and all rivals, or those that are named.
+
+        Slow rivals are measured in the first `n_slow_folds` of the `n_folds` folds.
+        """
         left_out = {} if tables else reasons_to_leave_out(table_names(folder))
         names = tables or [n for n in table_names(folder) if n not in left_out]
         every = sorted(map(describe_table, names), key=lambda table: table.cost)
@@ -81,6 +85,7 @@ class Plan:
                 {"data": table.name, "rival": rival, "fold": fold, "n_folds": n_folds},
             )
             for table, rival, fold in order
+            if fold <= n_slow_folds or not find_rival(rival).slow
         )
         return cls(tuple(every), left_out, tuple(cells))
 

@@ -55,7 +55,7 @@ class Rival:
     module : str or None, default=None
         What is imported, where that is not the package.
     slow : bool, default=False
-        Whether it is measured after the others.
+        Whether it is measured after the others, and in fewer folds.
     """
 
     make: Callable[[], Any]

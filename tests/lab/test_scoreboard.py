@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -174,7 +175,7 @@ def test_rivals_that_are_not_known(name, says):
 
 def test_what_is_cheap_comes_first(folder):
     rivals = ["tanager", "EBM"]
-    plan = Plan.of(folder, rivals=rivals)
+    plan = Plan.of(folder, n_slow_folds=3, rivals=rivals)
     order = [
         tuple(one.parameters[k] for k in ("data", "rival", "fold"))
         for one in plan.cells
@@ -183,6 +184,14 @@ def test_what_is_cheap_comes_first(folder):
     assert [one[1] for one in order[:8]] == ["tanager"] * 6 + ["EBM"] * 2
     assert [one[2] for one in order[6:]] == [1, 1, 2, 3, 2, 3]
     assert order[0][0] == "two"
+
+
+def test_slow_rivals_are_measured_in_the_first_fold(folder):
+    plan = Plan.of(folder, rivals=["tanager", "EBM"])
+    folds = Counter(
+        (one.parameters["rival"], one.parameters["fold"]) for one in plan.cells
+    )
+    assert folds == {("tanager", fold): 2 for fold in (1, 2, 3)} | {("EBM", 1): 2}
 
 
 def test_known_values_for_models_that_take_no_others():
