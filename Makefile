@@ -24,7 +24,8 @@
 #                    for longer: make fuzz FUZZ_ARGS="--minutes 30 --seed 1"
 #   make crash       kill work at random moments and look at what it leaves:
 #                    make crash CRASH_ARGS="fit --times 10"
-#   make bench-scale measure fits to Parquet files that exceed the memory; smaller:
+#   make bench-scale measure fits to Parquet files that exceed the memory, and to
+#                    a cluster of two processes; smaller:
 #                    make bench-scale BENCH_ARGS="--rows 1000000"
 #   make sbom        list what is installed with the package, as a CycloneDX file
 #   make lock        renew requirements-dev.lock after changing dependencies
@@ -145,7 +146,7 @@ scoreboard: $(BENCH_STAMP)
 	$(BENCH_VENV)/bin/python -m lab scoreboard $(SCOREBOARD_ARGS)
 
 bench-scale: $(STAMP)
-	$(BIN)/python -m lab bench scale $(BENCH_ARGS)
+	$(BIN)/python -m lab bench scale cluster $(BENCH_ARGS)
 
 fuzz: $(STAMP)
 	$(BIN)/python -m lab fuzz $(FUZZ_ARGS)

@@ -39,6 +39,7 @@ NAMES = (
     "default_scale",
     "many_categories",
     "scale",
+    "cluster",
 )
 PACKAGES = (
     "numpy", "numba", "scikit-learn", "pandas", "pyagrum", "pgmpy", "torch", "lightgbm",
@@ -51,7 +52,11 @@ RESULTS = Path(__file__).with_name("results.md")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--list", "listed", is_flag=True, help="List the names and stop.")
 @click.option("--quick", is_flag=True, help="Small sizes: a trial run.")
-@click.option("--rows", type=click.IntRange(min=1), help="Number of rows of 'scale'.")
+@click.option(
+    "--rows",
+    type=click.IntRange(min=1),
+    help="Number of rows of 'scale' and 'cluster'.",
+)
 @click.option("--write", is_flag=True, help=f"Write {RESULTS.name}.")
 def bench(
     names: tuple[str, ...], listed: bool, quick: bool, rows: int | None, write: bool

@@ -126,6 +126,25 @@ def test_unknown_divisions_empty_partitions_and_idle_workers(frame):
     assert len(model.predict(collection.drop(columns="y")).compute()) == len(frame)
 
 
+@pytest.mark.filterwarnings("ignore:The inplace keyword")  # of Dask's own reading
+@pytest.mark.usefixtures("client")
+def test_folders_of_files_with_more_columns(frame, tmp_path):
+    # Dask's optimisation joins files of which few columns are read.
+    pytest.importorskip("pyarrow")
+    unused = {f"unused{j}": np.arange(len(frame)) * 1.5 for j in range(20)}
+    for part in range(9):
+        rows = frame.assign(**unused).iloc[part::9]
+        rows.to_parquet(tmp_path / f"{part}.parquet", index=False)
+    names = ["age", "sky", "word", "y"]
+    there = dd.read_parquet(tmp_path, columns=names)
+    X, y = split(pd.concat([frame.iloc[part::9] for part in range(9)])[names])
+    expected = BayesNetClassifier(structure="tan", parameters="fe").fit(X, y)
+    for given in (split(there), (there, "y"), (there[names[:-1]], there["y"])):
+        model = BayesNetClassifier(structure="tan", parameters="fe").fit(*given)
+        assert model.network_.edges == expected.network_.edges
+        np.testing.assert_array_equal(model.predict_proba(X), expected.predict_proba(X))
+
+
 @pytest.mark.usefixtures("client")
 def test_arrays(frame):
     random = np.random.default_rng(1)

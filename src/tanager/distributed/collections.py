@@ -36,14 +36,18 @@ def active_client() -> Any:
 def partitions_of(data: Any) -> list[Any]:
     """The partitions of a frame or array as delayed objects.
 
-    Those of an array have all columns.
+    Those of an array have all columns. Those of a frame are as many as it says: Dask's
+    own optimisation joins files of which few columns are read, so that X and y would
+    not have the same partitions. Columns that are not asked for are not read.
     """
     if hasattr(data, "chunks"):
         if data.ndim > 1:
             data = data.rechunk({1: -1})
         parts: list[Any] = data.to_delayed().ravel().tolist()
         return parts
-    return list(data.to_delayed())
+    # Frames of older versions of Dask have no expressions to simplify.
+    simplified = data.simplify() if hasattr(data, "simplify") else data
+    return list(simplified.to_delayed(optimize_graph=False))
 
 
 @dataclass(frozen=True)
