@@ -77,14 +77,14 @@ def _compare(
         return model.fit(_columns_of(files), "y")
 
     taken: dict[Callable[[list[str]], Any], list[tuple[float, float, Any]]] = {}
-    for fit in (on_cluster, in_threads):
-        fit(files[:1])  # kernels are compiled or read
-        taken[fit] = []
+    for one in (on_cluster, in_threads):
+        one(files[:1])  # kernels are compiled or read
+        taken[one] = []
     for _ in range(turns):
         for fit, times in taken.items():
             times.append(timed(fit))
     ours, threads = (
-        [min(one[which] for one in times) for which in (0, 1)]
+        [min(each[which] for each in times) for which in (0, 1)]
         for times in taken.values()
     )
     report = taken[on_cluster][-1][2].trace_["distributed"]
