@@ -246,11 +246,18 @@ def process_times(
     return {name: statistics.median(taken) for name, taken in times.items()}
 
 
+def installed_environment() -> dict[str, str]:
+    """The environment variables, but with bytecode kept, as of installed packages."""
+    dropped = "PYTHONDONTWRITEBYTECODE"
+    return {name: value for name, value in os.environ.items() if name != dropped}
+
+
 def run_python(script: str, arguments: Sequence[str] = ()) -> str:
     """Run a program in a fresh Python process from the root of the checkout."""
     done = subprocess.run(
         [sys.executable, "-c", script, *arguments],
         cwd=ROOT,
+        env=installed_environment(),
         capture_output=True,
         text=True,
         check=False,

@@ -13,7 +13,15 @@ from pathlib import Path
 import numpy as np
 from sklearn.datasets import load_iris, load_wine
 
-from lab.benchmarks._harness import ROOT, Options, Row, cost, limit, process_times
+from lab.benchmarks._harness import (
+    ROOT,
+    Options,
+    Row,
+    cost,
+    installed_environment,
+    limit,
+    process_times,
+)
 
 REQUIRED_IMPORT = 1.3
 REQUIRED_CLASS_IMPORT = 1.1
@@ -177,7 +185,7 @@ def _run_cold(arguments: list[str], cwd: Path = ROOT) -> tuple[str, float]:
         done = subprocess.run(
             [sys.executable, *arguments],
             cwd=cwd,
-            env={**os.environ, "NUMBA_CACHE_DIR": cache},
+            env={**installed_environment(), "NUMBA_CACHE_DIR": cache},
             capture_output=True,
             text=True,
             check=True,
