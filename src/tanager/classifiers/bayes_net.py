@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from copy import copy
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy.typing as npt
 
 from tanager import loglinear, registry
-from tanager import structure as structures
 from tanager.classifiers.base import POLICIES, fitted_encoder
 from tanager.classifiers.fit_checkpoint import resumable
-from tanager.classifiers.incremental import IncrementalMixin, remaining_weight
+from tanager.classifiers.incremental import IncrementalMixin
 from tanager.classifiers.network_conversion import NetworkConversionMixin
 from tanager.classifiers.part_arguments import PartArgumentsMixin
 from tanager.classifiers.training import (
@@ -22,17 +18,14 @@ from tanager.classifiers.training import (
     FitProgress,
     FitResult,
     NetworkLearner,
-    add_target,
+    TrainingData,
     read_training_data,
-    weight_by_class,
     with_callbacks,
 )
-from tanager.data import ArrayData, CountedData
-from tanager.encoding import EncodingPlan, TableEncoder, extend_schema
+from tanager.data import ArrayData
+from tanager.encoding import TableEncoder
 from tanager.encoding.dataframe_libraries import is_dask
-from tanager.encoding.date_parts import restore_date_parts
-from tanager.encoding.feature_checks import check_features, refuse_missing
-from tanager.encoding.labels import encode_labels, join_classes, mark_missing
+from tanager.encoding.feature_checks import refuse_missing
 from tanager.errors import InputError
 from tanager.io.batches import is_batched
 from tanager.utils.progress import watch
@@ -41,8 +34,9 @@ from tanager.utils.validation import check_choice, check_flag, check_number
 if TYPE_CHECKING:
     from tanager.classifiers.boosting import BoostedClassifier
     from tanager.classifiers.fit_plan import FitPlan
+    from tanager.data.partitioned_data import PartitionedData
     from tanager.distributed.collections import SampleCollections
-    from tanager.loglinear import CurvatureSamples, FactorStatistics
+    from tanager.loglinear import CurvatureSamples
     from tanager.network import AnyNetwork
 
 
@@ -262,7 +256,7 @@ class BayesNetClassifier(
             if is_batched(X):
                 self._fit_batches(X, y, sample_weight)
             else:
-                self._fit(X, y, sample_weight, classes=None, incremental=False)
+                self._fit_frame(X, y, sample_weight)
         return self
 
     def _watched(self) -> AbstractContextManager[object]:
@@ -333,86 +327,29 @@ class BayesNetClassifier(
             )
         return encoder, NetworkLearner(structure, parameters)
 
-    def _fit(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any,
-        *,
-        classes: Any,
-        incremental: bool,
-        half_life: float | None = None,
-    ) -> None:
-        """Encode the samples and learn from them, or from all counts so far.
-
-        Everything stays in local variables until the network is learned: a batch that
-        cannot be used leaves the classifier as it was.
-        """
-        encoder, learner = self._parts(incremental=incremental)
-        structure, parameters = learner.structure, learner.parameters
-        counts = None
-        if incremental and hasattr(self, "network_"):
-            counts = self._kept_counts()
-            learner.check_continues(self.structure_, self.parameters_)
-        who, unlabelled = type(self).__name__, parameters.uses_unlabelled
+    def _read(
+        self, X: Any, y: Any, sample_weight: Any, learner: NetworkLearner
+    ) -> TrainingData:
+        """Read and check the arguments of a fit to one data frame."""
+        who, unlabelled = type(self).__name__, learner.parameters.uses_unlabelled
         given = read_training_data(
             X, y, sample_weight, who, allow_unlabelled=unlabelled
         )
         if self.missing == "error":
             refuse_missing(given.frame)
-        if counts is not None:
-            frame = restore_date_parts(given.frame, self.encoder_.schema_.names)
-            given = replace(given, frame=frame)
-            check_features(self, given.frame)
-        target = given.target if counts is None else counts.schema.names[-1]
-        progress = FitProgress(None if incremental else self, X, y, sample_weight)
+        return given
+
+    def _fit_frame(self, X: Any, y: Any, sample_weight: Any) -> None:
+        """Encode a data frame and learn from its codes."""
+        encoder, learner = self._parts()
+        given = self._read(X, y, sample_weight, learner)
+        progress = FitProgress(self, X, y, sample_weight)
         with progress.stage("encode"):
-            if counts is None:
-                known = given.classes
-                if classes is not None:
-                    if not len(classes):
-                        raise InputError(
-                            "classes is empty. Give all classes, or None to take those "
-                            "that occur."
-                        )
-                    known, _ = encode_labels(classes, len(classes), "partial_fit")
-                if not incremental and len(known) < 2:
-                    raise InputError(
-                        f"y has only one class, {known.tolist()[0]!r}; a classifier "
-                        "needs at least two classes."
-                    )
-                cut_labels = mark_missing(given.classes, given.labels)
-                codes = encoder.fit_frame(
-                    given.frame, cut_labels, given.weights, self.n_jobs
-                )
-                assert codes is not None
-            else:
-                known = self.classes_
-                if not self._declared:
-                    known = join_classes(known, given.classes)
-                encoder = copy(self.encoder_)
-                encoder.schema_ = extend_schema(
-                    encoder.schema_,
-                    given.frame,
-                    missing_state=encoder.missing == "state",
-                )
-                plan = EncodingPlan(given.frame, encoder.schema_)
-                codes = plan.encode(n_jobs=self.n_jobs)
-            schema = add_target(encoder.schema_, known, target)
-            structure.check(schema)
-            labels = given.recode_labels(known)
-            weights = weight_by_class(self.class_weight, known, labels, given.weights)
-            data = ArrayData(schema, codes, labels, weights, self.n_jobs)
-            batches = []
-            if counts is not None:
-                batches = self._measure_drift(given, schema)
-                weight = remaining_weight(half_life, data.n_samples)
-                counts = counts.recode(schema).forget(weight)
-        self._learn(
-            learner, encoder, known, data, progress, counts=counts,
-            incremental=incremental, batches=batches,
-            declared=self._declared if counts is not None else classes is not None,
-        )  # fmt: skip
+            given.check_classes()
+            codes = given.fit_codes(encoder, self.n_jobs)
+            data = given.join_codes(codes, encoder.schema_, given.classes, self)
+            learner.structure.check(data.schema)
+        self._learn(learner, encoder, given.classes, data, progress)
 
     def _fit_batches(self, X: Any, y: Any, sample_weight: Any) -> None:
         """Encode a table in batches and learn from its codes."""
@@ -433,53 +370,30 @@ class BayesNetClassifier(
         learner: NetworkLearner,
         encoder: TableEncoder,
         classes: npt.NDArray[Any],
-        data: ArrayData,
+        data: ArrayData | PartitionedData,
         progress: FitProgress,
-        *,
-        counts: CountedData | FactorStatistics | None = None,
-        incremental: bool = False,
-        declared: bool = False,
-        batches: Sequence[dict[str, Any]] = (),
     ) -> None:
-        """Learn from coded samples, or from all counts so far, and become fitted."""
-        found = None
-        warm = self.warm_start and not incremental
-        former = getattr(self, "network_", None) if warm else None
-        checkpoint = None if incremental else self.checkpoint
-        if learner.structure.checkpoint is not None:
-            checkpoint = None  # the structure learner writes it
+        """Learn from coded samples and become fitted.
+
+        Everything stays in local variables until the network is learned: a fit that
+        fails leaves the classifier as it was.
+        """
+        former = getattr(self, "network_", None) if self.warm_start else None
+        # A structure learner with a checkpoint of its own writes it.
+        checkpoint = None if learner.structure.checkpoint else self.checkpoint
         with resumable(self, data, checkpoint, former) as (samples, random):
             with progress.stage("count"):
-                statistics = learner.count(samples, incremental=incremental)
-                if counts is not None:
-                    if statistics is not None:
-                        assert isinstance(counts, CountedData)
-                        statistics = counts + statistics
-                    elif not learner.structure.online:
-                        steps = tuple(self.trace_["structure"])
-                        found = structures.StructureResult(
-                            self.network_.structure, steps
-                        )
-                        learner = NetworkLearner(self.structure_, learner.parameters)
+                counts = learner.count(samples)
             result = learner.learn(
-                samples if statistics is None else statistics,
+                samples if counts is None else counts,
                 random,
                 progress,
-                found=found,
-                kept=counts,
                 former=former if former and former.has_cpts else None,
             )
-        if batches:
-            result.trace["batches"] = batches
         kept = None
         if not result.network.has_cpts:  # counts serve for the intervals of others
-            if incremental and isinstance(result.counts, loglinear.FactorStatistics):
-                kept = result.counts.curvature_samples()
-            else:
-                kept = loglinear.CurvatureSamples.of(
-                    data.codes, data.weights, len(classes)
-                )
-        self._set_fitted(encoder, classes, result, declared=declared, samples=kept)
+            kept = loglinear.CurvatureSamples.of_data(data)
+        self._set_fitted(encoder, classes, result, declared=False, samples=kept)
         progress.end()
 
     def _set_fitted(

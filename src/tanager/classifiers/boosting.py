@@ -24,7 +24,6 @@ from tanager.classifiers.training import (
 from tanager.data import ArrayData
 from tanager.encoding import TableEncoder
 from tanager.encoding.feature_checks import refuse_missing
-from tanager.encoding.labels import mark_missing
 from tanager.errors import CapabilityError, InputError
 from tanager.model.schema import Schema
 from tanager.network import Network
@@ -194,14 +193,8 @@ class BoostedClassifier(DataFrameClassifier):
             base.encoder, base.structure, base.parameters, counting=True
         )
         NetworkLearner(structure, parameters)  # raises if they are incompatible
-        if len(data.classes) < 2:
-            raise InputError(
-                f"y has only one class, {data.classes.tolist()[0]!r}; a classifier "
-                "needs at least two classes."
-            )
-        cut_labels = mark_missing(data.classes, data.labels)
-        codes = encoder.fit_frame(data.frame, cut_labels, data.weights, base.n_jobs)
-        assert codes is not None
+        data.check_classes()
+        codes = data.fit_codes(encoder, base.n_jobs)
         schema = add_target(encoder.schema_, data.classes, data.target)
         structure.check(schema)
         codes, labels, weights = _select_weighted(data, codes, base.class_weight)

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy.typing as npt
 
-from tanager.classifiers.fit_checkpoint import resumable
 from tanager.classifiers.training import FitProgress, add_target, class_factors
-from tanager.data.partitioned_data import PartitionedData
 from tanager.distributed.collections import SampleCollections, n_rows_of
 from tanager.distributed.dask_data import DaskData
 from tanager.distributed.encoded_partitions import DaskSamples, ReadingRules
 from tanager.errors import InputError
-from tanager.loglinear.factor_uncertainty import MAX_SAMPLES, CurvatureSamples
-from tanager.network import AnyNetwork
 
 if TYPE_CHECKING:
     from tanager.classifiers.bayes_net import BayesNetClassifier
@@ -54,36 +49,11 @@ def fit_on_dask(model: BayesNetClassifier, collections: SampleCollections) -> No
         data = samples.encode(
             schema, classes, factors, summary.weight_scale, model.n_jobs
         )
-    former = getattr(model, "network_", None) if model.warm_start else None
     with data if isinstance(data, DaskData) else nullcontext():
-        with resumable(model, data, model.checkpoint, former) as (kept_data, random):
-            with progress.stage("count"):
-                statistics = learner.count(kept_data, incremental=False)
-            result = learner.learn(
-                kept_data if statistics is None else statistics,
-                random,
-                progress,
-                former=former if former is not None and former.has_cpts else None,
-            )
-        kept = _curvature_samples(data, result.network)
+        model._learn(learner, encoder, classes, data, progress)
         if isinstance(data, DaskData):
             report = data.traffic.report(len(data.futures))
-            result = replace(result, trace={**result.trace, "distributed": report})
-    model._set_fitted(encoder, classes, result, declared=False, samples=kept)
-    progress.end()
-
-
-def _curvature_samples(
-    data: PartitionedData, network: AnyNetwork
-) -> CurvatureSamples | None:
-    """Samples for the intervals of factors; models with CPTs need none."""
-    if network.has_cpts:
-        return None
-    some = data.stratified_sample(MAX_SAMPLES)
-    kept = CurvatureSamples.of(some.codes, some.weights, data.schema.n_classes)
-    if some.weights is not None:
-        return kept
-    return replace(kept, weights=kept.weights * (data.n_samples / some.n_samples))
+            model.trace_["distributed"] = report
 
 
 def predict_partitions(

@@ -4,21 +4,28 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from copy import copy
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
+import numpy.typing as npt
 from sklearn.base import clone
 from sklearn.utils.metaestimators import available_if
 
 from tanager import loglinear, registry
+from tanager import structure as structures
 from tanager.classifiers.inspection import InspectionMixin
 from tanager.classifiers.training import (
     FitProgress,
+    FitResult,
     NetworkLearner,
     TrainingData,
     join_schemas,
 )
 from tanager.data import CountedData
-from tanager.encoding.labels import join_classes
+from tanager.encoding import EncodingPlan, extend_schema
+from tanager.encoding.date_parts import restore_date_parts
+from tanager.encoding.feature_checks import check_features
+from tanager.encoding.labels import encode_labels, join_classes
 from tanager.errors import CapabilityError, InputError
 from tanager.model.schema import Schema
 from tanager.utils.text import one_line
@@ -27,6 +34,8 @@ from tanager.utils.validation import check_number, random_generator
 if TYPE_CHECKING:
     from tanager.classifiers.bayes_net import BayesNetClassifier
     from tanager.classifiers.drift import DriftReport
+    from tanager.encoding import TableEncoder
+    from tanager.loglinear import CurvatureSamples
     from tanager.loglinear.factor_statistics import FactorStatistics
     from tanager.parameters import ParameterLearner
     from tanager.structure import StructureLearner
@@ -67,17 +76,26 @@ class IncrementalMixin(InspectionMixin):
     _declared: bool
 
     @abstractmethod
-    def _fit(
+    def _parts(self, *, incremental: bool) -> tuple[TableEncoder, NetworkLearner]:
+        """Check the arguments, and make a fresh encoder and learners."""
+
+    @abstractmethod
+    def _read(
+        self, X: Any, y: Any, sample_weight: Any, learner: NetworkLearner
+    ) -> TrainingData:
+        """Read and check the arguments of a fit to one data frame."""
+
+    @abstractmethod
+    def _set_fitted(
         self,
-        X: Any,
-        y: Any,
-        sample_weight: Any,
+        encoder: TableEncoder,
+        classes: npt.NDArray[Any],
+        result: FitResult,
         *,
-        classes: Any,
-        incremental: bool,
-        half_life: float | None = None,
+        declared: bool,
+        samples: CurvatureSamples | None,
     ) -> None:
-        """Learn from all samples, or from a batch after those before."""
+        """Become the fitted classifier of a result."""
 
     @available_if(_supports_partial_fit)  # type: ignore[untyped-decorator]
     def partial_fit(
@@ -132,10 +150,100 @@ class IncrementalMixin(InspectionMixin):
                 "use it; give the weights as a dict."
             )
         check_number("half_life", half_life, least=0, none=True)
-        self._fit(
-            X, y, sample_weight, classes=classes, incremental=True, half_life=half_life
-        )
+        encoder, learner = self._parts(incremental=True)
+        if hasattr(self, "network_"):
+            self._continue(learner, X, y, sample_weight, half_life)
+        else:
+            self._begin(encoder, learner, X, y, sample_weight, classes)
         return self
+
+    def _begin(
+        self,
+        encoder: TableEncoder,
+        learner: NetworkLearner,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        classes: Any,
+    ) -> None:
+        """Learn from the first batch."""
+        given = self._read(X, y, sample_weight, learner)
+        progress = FitProgress()
+        with progress.stage("encode"):
+            known = given.classes if classes is None else _declared_classes(classes)
+            codes = given.fit_codes(encoder, self.n_jobs)
+            data = given.join_codes(codes, encoder.schema_, known, self)
+            learner.structure.check(data.schema)
+        with progress.stage("count"):
+            counts = learner.count(data, incremental=True)
+        result = learner.learn(
+            data if counts is None else counts,
+            random_generator(self.random_state),
+            progress,
+        )
+        self._set_fitted(
+            encoder,
+            known,
+            result,
+            declared=classes is not None,
+            samples=_curvature_samples(result),
+        )
+
+    def _continue(
+        self,
+        learner: NetworkLearner,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        half_life: float | None,
+    ) -> None:
+        """Learn from one more batch; one that cannot be used changes nothing."""
+        kept = self._kept_counts()
+        learner.check_continues(self.structure_, self.parameters_)
+        given = self._read(X, y, sample_weight, learner)
+        encoder = copy(self.encoder_)
+        frame = restore_date_parts(given.frame, encoder.schema_.names)
+        given = replace(given, frame=frame, target=kept.schema.names[-1])
+        check_features(self, frame)
+        progress = FitProgress()
+        with progress.stage("encode"):
+            classes = self.classes_
+            if not self._declared:
+                classes = join_classes(classes, given.classes)
+            encoder.schema_ = extend_schema(
+                encoder.schema_, frame, missing_state=encoder.missing == "state"
+            )
+            codes = EncodingPlan(frame, encoder.schema_).encode(n_jobs=self.n_jobs)
+            data = given.join_codes(codes, encoder.schema_, classes, self)
+            learner.structure.check(data.schema)
+            batches = self._measure_drift(given, data.schema)
+            weight = remaining_weight(half_life, data.n_samples)
+            kept = kept.recode(data.schema).forget(weight)
+        found = None
+        with progress.stage("count"):
+            counts = learner.count(data, incremental=True)
+            if counts is not None:
+                assert isinstance(kept, CountedData)
+                counts = kept + counts
+            elif not learner.structure.online:
+                steps = tuple(self.trace_["structure"])
+                found = structures.StructureResult(self.network_.structure, steps)
+                learner = NetworkLearner(self.structure_, learner.parameters)
+        result = learner.learn(
+            data if counts is None else counts,
+            random_generator(self.random_state),
+            progress,
+            found=found,
+            kept=kept,
+        )
+        result.trace["batches"] = batches
+        self._set_fitted(
+            encoder,
+            classes,
+            result,
+            declared=self._declared,
+            samples=_curvature_samples(result),
+        )
 
     def merge(self, other: BayesNetClassifier) -> BayesNetClassifier:
         """Merge two classifiers fitted on different samples into one on all of them.
@@ -202,10 +310,13 @@ class IncrementalMixin(InspectionMixin):
             random = random_generator(self.random_state)
             result = learner.learn(pair[0] + pair[1], random, progress)
         declared = self._declared and other._declared
-        samples = None
-        if isinstance(result.counts, loglinear.FactorStatistics):
-            samples = result.counts.curvature_samples()
-        merged._set_fitted(encoder, classes, result, declared=declared, samples=samples)
+        merged._set_fitted(
+            encoder,
+            classes,
+            result,
+            declared=declared,
+            samples=_curvature_samples(result),
+        )
         return merged
 
     def drift_report(self) -> DriftReport:
@@ -266,6 +377,23 @@ class IncrementalMixin(InspectionMixin):
                 "too large to keep. Call fit with all samples."
             )
         return counts
+
+
+def _declared_classes(classes: Any) -> npt.NDArray[Any]:
+    """The classes that the first batch is given, sorted."""
+    if not len(classes):
+        raise InputError(
+            "classes is empty. Give all classes, or None to take those that occur."
+        )
+    known, _ = encode_labels(classes, len(classes), "partial_fit")
+    return known
+
+
+def _curvature_samples(result: FitResult) -> CurvatureSamples | None:
+    """Samples for the intervals of factors, which the statistics of batches keep."""
+    if isinstance(result.counts, loglinear.FactorStatistics):
+        return result.counts.curvature_samples()
+    return None
 
 
 def _are_alike(

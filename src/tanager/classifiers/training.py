@@ -13,13 +13,13 @@ import numpy.typing as npt
 
 from tanager import loglinear
 from tanager import network as networks
-from tanager.data import CountedData
+from tanager.data import ArrayData, CountedData
 from tanager.data.coded_data import CodedData
 from tanager.data.information import fits_budget
 from tanager.encoding.dataframe_libraries import is_dask
 from tanager.encoding.feature_states import extend_variable
 from tanager.encoding.frame import Frame, plain_state, read_frame
-from tanager.encoding.labels import BY_EM, encode_labels
+from tanager.encoding.labels import BY_EM, encode_labels, mark_missing
 from tanager.errors import CapabilityError, InputError
 from tanager.io.batches import is_batched
 from tanager.model import FamilyLayout, Parameters, Schema, Structure, Variable
@@ -28,11 +28,12 @@ from tanager.model.constant_arcs import (
     restore_constant_arcs,
     varying_parents,
 )
-from tanager.types import FloatArray
+from tanager.types import CodeArray, FloatArray
 from tanager.utils.progress import set_stage, time_share
 from tanager.utils.validation import check_weights, is_number
 
 if TYPE_CHECKING:
+    from tanager.encoding import TableEncoder
     from tanager.loglinear import FactorStatistics
     from tanager.network import AnyNetwork, Network
     from tanager.parameters import ParameterLearner
@@ -96,6 +97,38 @@ class TrainingData:
         positions = np.append(np.searchsorted(classes, self.classes), len(classes))
         labels = positions.astype(dtype)[self.labels]
         return labels
+
+    def check_classes(self) -> None:
+        """Raise unless there are at least two classes."""
+        if len(self.classes) < 2:
+            raise InputError(
+                f"y has only one class, {self.classes.tolist()[0]!r}; a classifier "
+                "needs at least two classes."
+            )
+
+    def fit_codes(self, encoder: TableEncoder, n_jobs: int | None) -> CodeArray:
+        """Fit an encoder to the samples, and encode them."""
+        cut_labels = mark_missing(self.classes, self.labels)
+        codes = encoder.fit_frame(self.frame, cut_labels, self.weights, n_jobs)
+        assert codes is not None
+        return codes
+
+    def join_codes(
+        self,
+        codes: CodeArray,
+        features: Schema,
+        classes: npt.NDArray[Any],
+        options: Any,
+    ) -> ArrayData:
+        """Join coded features with labels and weights.
+
+        `features` is the schema of the codes; `classes` must contain all that occur;
+        `options` is an estimator with `class_weight` and `n_jobs`.
+        """
+        schema = add_target(features, classes, self.target)
+        labels = self.recode_labels(classes)
+        weights = weight_by_class(options.class_weight, classes, labels, self.weights)
+        return ArrayData(schema, codes, labels, weights, options.n_jobs)
 
 
 def read_training_data(
@@ -352,7 +385,9 @@ class NetworkLearner:
                     "with all samples."
                 )
 
-    def count(self, data: CodedData, *, incremental: bool) -> CountedData | None:
+    def count(
+        self, data: CodedData, *, incremental: bool = False
+    ) -> CountedData | None:
         """Count the samples if counts are all that the learners need."""
         if (self.structure.needs, self.parameters.needs) != ("counts", "counts"):
             return None

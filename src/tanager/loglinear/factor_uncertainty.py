@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tanager.data.coded_data import CodedData
 from tanager.loglinear.factor import Factor
 from tanager.loglinear.numpy_newton import chain_variances, solve_grid
 from tanager.types import CodeArray, FloatArray
@@ -60,6 +61,19 @@ class CurvatureSamples:
         total = kept.sum()
         scale = weights.sum() / total if total > 0 else 1.0
         return cls(some, scale * kept)
+
+    @classmethod
+    def of_data(cls, data: CodedData) -> CurvatureSamples:
+        """Take some of coded samples, which are gathered if they are in parts."""
+        n_classes = data.schema.n_classes
+        if not data.in_parts:
+            block = data.all_rows()
+            return cls.of(block.codes, block.weights, n_classes)
+        some = data.stratified_sample(MAX_SAMPLES)
+        kept = cls.of(some.codes, some.weights, n_classes)
+        if some.weights is not None:
+            return kept
+        return cls(kept.codes, kept.weights * (data.n_samples / some.n_samples))
 
 
 def table_variances(
