@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+import os
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from tanager.cli._options import data_options, quiet_option
+
+if TYPE_CHECKING:
+    from tanager.network import AnyNetwork
 
 FORMATS = (".svg", ".png", ".pdf")
 PIXELS = 68.0  # of an SVG picture, for an inch of the others
@@ -90,31 +94,49 @@ def plot(
     tanager plot model.json data.csv -o why.svg --kind waterfall --row 17
     tanager plot model.json data.csv -o calibration.svg --kind calibration
     """  # noqa: D301
-    from pathlib import Path
-
     from tanager.cli._data import check_new_file
-    from tanager.cli._factor_text import split_names
-    from tanager.cli._model_pictures import (
-        NEED_DATA,
-        model_picture,
-        prediction_picture,
-    )
+    from tanager.cli._model_pictures import prediction_picture
     from tanager.cli._show import select_network
     from tanager.cli._terminal import say
     from tanager.cli._text_pictures import print_picture
-    from tanager.errors import InputError, listed
     from tanager.io import read_any
-    from tanager.plots.figure import draw_figure
-    from tanager.plots.network_axes import fill_figure
-    from tanager.utils.atomic_write import write_bytes
 
-    ending = "" if output is None else Path(output).suffix.lower()
-    if output is not None and ending not in FORMATS:
+    kind = kind or ("network" if features is None else "effect")
+    _check_options(kind, data, output, features, n_effects)
+    if output is not None:
+        check_new_file(output, model, *([] if data is None else [data]))
+    if data is not None:
+        picture = prediction_picture(
+            model, data, kind, row, label, reading=reading,
+            quiet=quiet,
+        )  # fmt: skip
+        what = kind if kind != "waterfall" else f"waterfall of row {row}"
+        _write_picture(picture, str(output))
+    else:
+        network = select_network(read_any(model), model, member, "the picture")
+        if output is None:
+            print_picture(network, None if kind == "network" else features)
+            return
+        what = _write_model_picture(network, kind, features, n_effects, output)
+    say(f"Wrote {output}: {what}.", quiet=quiet)
+
+
+def _check_options(
+    kind: str,
+    data: str | None,
+    output: str | None,
+    features: str | None,
+    n_effects: int,
+) -> None:
+    """Raise unless the options go together."""
+    from tanager.cli._model_pictures import NEED_DATA
+    from tanager.errors import InputError, listed
+
+    if output is not None and _ending(output) not in FORMATS:
         raise InputError(
             f"Cannot draw to '{output}': the ending must be one of {listed(FORMATS)}."
         )
-    kind = kind or ("network" if features is None else "effect")
-    if n_effects and (kind != "network" or ending != ".svg"):
+    if n_effects and (kind != "network" or output is None or _ending(output) != ".svg"):
         raise click.UsageError(
             "--effects goes with a network in an .svg file; draw single effects with "
             "--feature."
@@ -124,35 +146,46 @@ def plot(
     if (data is None) == (kind in NEED_DATA):
         reason = "needs the file DATA" if data is None else "takes no DATA"
         raise click.UsageError(f"--kind {kind} {reason}.")
-    if output is None:
-        if kind not in ("network", "effect"):
-            raise click.UsageError(f"--kind {kind} needs a file: --output {kind}.svg.")
-        network = select_network(read_any(model), model, member, "the picture")
-        print_picture(network, None if kind == "network" else features)
-        return
-    check_new_file(output, model, *([] if data is None else [data]))
-    if data is not None:
-        picture: Any = prediction_picture(
-            model, data, kind, row, label, reading=reading,
-            quiet=quiet,
-        )  # fmt: skip
-        what = kind if kind != "waterfall" else f"waterfall of row {row}"
-    else:
-        network = select_network(read_any(model), model, member, "the picture")
-        if kind == "network":
-            if ending == ".svg":
-                write_bytes(output, network.to_svg(n_effects).encode())
-            else:
-                draw_figure(lambda figure: fill_figure(figure, network.graph), output)
-            n_variables = len(network.schema)
-            say(f"Wrote {output}: network of {n_variables} variables.", quiet=quiet)
-            return
-        if kind == "effect":
-            picture = network.effect(*split_names(str(features), network.schema))
-            what = f"effect of {' x '.join(picture.features)}"
+    if output is None and kind not in ("network", "effect"):
+        raise click.UsageError(f"--kind {kind} needs a file: --output {kind}.svg.")
+
+
+def _ending(output: str) -> str:
+    return os.path.splitext(output)[1].lower()
+
+
+def _write_model_picture(
+    network: AnyNetwork,
+    kind: str,
+    features: str | None,
+    n_effects: int,
+    output: str,
+) -> str:
+    """Draw a network, or a part of it, to a file; say what was drawn."""
+    from tanager.cli._factor_text import split_names
+    from tanager.cli._model_pictures import model_picture
+    from tanager.plots.figure import draw_figure
+    from tanager.plots.network_axes import fill_figure
+    from tanager.utils.atomic_write import write_bytes
+
+    if kind == "network":
+        if _ending(output) == ".svg":
+            write_bytes(output, network.to_svg(n_effects).encode())
         else:
-            picture = model_picture(network, kind, features)
-            what = kind if kind != "cpt" else f"CPT of {features}"
+            draw_figure(lambda figure: fill_figure(figure, network.graph), output)
+        return f"network of {len(network.schema)} variables"
+    if kind == "effect":
+        effect = network.effect(*split_names(str(features), network.schema))
+        _write_picture(effect, output)
+        return f"effect of {' x '.join(effect.features)}"
+    _write_picture(model_picture(network, kind, features), output)
+    return kind if kind != "cpt" else f"CPT of {features}"
+
+
+def _write_picture(picture: Any, output: str) -> None:
+    """Write what has `to_svg` and `plot` to a file, whose ending says how."""
+    from tanager.plots.figure import draw_figure
+    from tanager.utils.atomic_write import write_bytes
 
     def draw(figure: Any) -> None:
         panel = picture.panel()
@@ -160,8 +193,7 @@ def plot(
         figure.set_layout_engine("constrained")
         picture.plot(figure.add_subplot())
 
-    if ending == ".svg":
+    if _ending(output) == ".svg":
         write_bytes(output, picture.to_svg().encode())
     else:
         draw_figure(draw, output)
-    say(f"Wrote {output}: {what}.", quiet=quiet)
