@@ -129,7 +129,7 @@ test-browser: $(STAMP)
 	fi
 
 smoke: $(STAMP)
-	$(BIN)/python tools/smoke_test.py $(SMOKE_ARGS)
+	$(BIN)/python tools/install_built_packages.py $(SMOKE_ARGS)
 
 # Warnings are errors. Examples of the gallery are executed again when they change.
 docs: $(STAMP)

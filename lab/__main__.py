@@ -7,10 +7,10 @@ import click
 from lab.benchmarks.command import bench
 from lab.cluster.command import cluster
 from lab.console import CommandGroup
-from lab.faults import faults
 from lab.illustrations.command import illustrate
 from lab.robustness.crash_command import crash_command
 from lab.robustness.fuzz_command import fuzz_command
+from lab.robustness.worker_failure import faults
 from lab.runner.command import reproduce, tables
 from lab.scoreboard.command import scoreboard
 

@@ -7,8 +7,8 @@ import itertools
 import numpy as np
 
 from tanager.data import ArrayData
+from tanager.data.partition_values import LocalPlaced, Placed
 from tanager.data.partitioned_data import LocalPartitions
-from tanager.data.placement import LocalPlaced, Placed
 from tanager.model import Schema, Variable
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from lab.benchmarks._harness import Options, Row, Skip, cost
 from lab.benchmarks.scale import FLOATS, WHOLE, write_files
-from lab.faults import small_cluster
+from lab.robustness.worker_failure import small_cluster
 from tanager import Batches, BayesNetClassifier
 from tanager.structure import FactorSearch
 

@@ -37,9 +37,13 @@ from lab.measurements.known_distributions import (
     three_features,
 )
 from lab.measurements.known_networks import network_recovery
-from lab.measurements.learner_variants import learner_seconds, learner_variant
-from lab.measurements.missing_features import missing_feature_accuracy
+from lab.measurements.missing_test_features import missing_feature_accuracy
 from lab.measurements.out_of_core import out_of_core_fit
+from lab.measurements.parameter_learner_variants import learner_seconds, learner_variant
+from lab.measurements.published_orders import (
+    pseudo_tree_errors,
+    published_order_errors,
+)
 from lab.measurements.repeated_passes import duplicate_features, pass_accuracy
 from lab.measurements.rival_scores import rival_scores
 from lab.measurements.rounded_models import rounding_loss
@@ -48,10 +52,6 @@ from lab.measurements.search_accuracy import (
     random_order_accuracy,
     search_times,
     structure_accuracy,
-)
-from lab.measurements.seeded_orders import (
-    pseudo_tree_errors,
-    published_order_errors,
 )
 from lab.measurements.serving_latency import serving_latency
 from lab.measurements.small_samples import small_sample_accuracy

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.model_selection import KFold
 
-from lab.measurements.class_entropy_encoder import ENCODERS
+from lab.measurements.mdl_encoder_variants import ENCODERS
 from tanager import InputError
 from tanager.classifiers import BayesNetClassifier
 from tanager.data import ArrayData

@@ -12,9 +12,9 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold
 
-from lab.measurements.class_entropy_encoder import ENCODERS
 from lab.measurements.cross_validation import Split, classifier, scored
 from lab.measurements.dataset_preparation import rows_of
+from lab.measurements.mdl_encoder_variants import ENCODERS
 from lab.runner.cell import Numbers
 from tanager import InputError
 from tanager.datasets import load, remove_values

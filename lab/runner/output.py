@@ -6,8 +6,8 @@ from io import BytesIO
 from pathlib import Path
 
 from lab.files import make_folder, write_bytes, write_text
+from lab.runner.classifier_calls import calls_text
 from lab.runner.experiment import Experiment
-from lab.runner.library_calls import calls_text
 from lab.runner.results import Results, read, write
 from lab.views import Table, View
 from tanager import InputError

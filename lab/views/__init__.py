@@ -10,6 +10,7 @@ from lab.runner.results import Results
 from lab.views.accuracy_gain import accuracy_gain
 from lab.views.arc_recovery import arc_recovery
 from lab.views.cluster_projection import cluster_projection
+from lab.views.complete_or_incomplete_tests import incomplete_test_samples
 from lab.views.crosstab import crosstab
 from lab.views.early_stopping import early_stopping
 from lab.views.error_curves import error_curves
@@ -19,7 +20,6 @@ from lab.views.interpretations import interpretations
 from lab.views.learning_curves import learning_curves
 from lab.views.lowest_errors import errors_by_start, lowest_errors
 from lab.views.margin_weight_hulls import margin_weight_hulls
-from lab.views.missing_prediction_rule import incomplete_test_samples
 from lab.views.model_comparison import model_comparison
 from lab.views.order_free_gain import order_free_gain
 from lab.views.order_likelihood import order_likelihood

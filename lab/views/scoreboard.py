@@ -13,7 +13,7 @@ from lab.runner.results import Results
 from lab.scoreboard.rivals import OURS
 from lab.views.claims import p_text
 from lab.views.figure_style import BLUE, GREY, ORANGE
-from lab.views.scores_by_table import DECIMALS, SCORES, ScoreTable
+from lab.views.scoreboard_scores import DECIMALS, SCORES, ScoreTable
 from lab.views.table import Entry, Table, View, pivot
 from tanager.compare import (
     RankGroups,

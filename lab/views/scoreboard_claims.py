@@ -12,7 +12,7 @@ from lab.runner.results import Results
 from lab.scoreboard.plan import LARGE
 from lab.scoreboard.rivals import OURS
 from lab.views.claims import together
-from lab.views.scores_by_table import SCORES, ScoreTable
+from lab.views.scoreboard_scores import SCORES, ScoreTable
 from lab.views.table import Table, View
 
 LEAST_TABLES = 5

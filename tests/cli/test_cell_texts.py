@@ -4,7 +4,7 @@ import pytest
 from tanager.cli._classifier_factory import uses_unlabelled
 from tanager.cli._column_matching import absent_note
 from tanager.cli._cpt_text import probability_text
-from tanager.cli._data import odd_text_note, whole_numbers
+from tanager.cli._input_data import odd_text_note, whole_numbers
 from tanager.encoding.frame import Column
 from tanager.io.csv_text import OddText
 from tanager.network.named_table import ProbabilityTable

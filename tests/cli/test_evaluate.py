@@ -8,7 +8,7 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import StratifiedKFold
 
 from tanager.classifiers import BayesNetClassifier
-from tanager.cli._data import load_data, training_data
+from tanager.cli._input_data import load_data, training_data
 
 
 def test_evaluate_with_rows_without_a_class(done, failed):

@@ -18,7 +18,7 @@ from tanager.cli._factor_summary import factor_summary
 from tanager.cli._factor_text import bin_label, factor_text
 from tanager.io import write_model
 from tanager.loglinear.factor import Axis, Factor
-from tanager.loglinear.factor_tables import FactorTable, FactorTables
+from tanager.loglinear.fitted_factors import FactorTable, FactorTables
 
 AGE = Variable.binned("age", np.arange(20.0, 70.0)).with_missing_state()
 SKY = Variable("sky", ("blue", "grey", "black"))

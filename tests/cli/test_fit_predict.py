@@ -8,7 +8,7 @@ import pytest
 
 import tanager as package
 from tanager.cli._column_matching import absent_note, as_variable
-from tanager.cli._data import load_data, odd_text_note, training_data
+from tanager.cli._input_data import load_data, odd_text_note, training_data
 from tanager.encoding.frame import Column
 from tanager.io import read_table, write_model
 from tanager.io.csv_text import OddText

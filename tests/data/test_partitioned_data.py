@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tanager.data import class_information, conditional_information
 from tanager.data.folds import class_ranks, rows_of_ranks
-from tanager.data.placement import FAN_IN, add_in_tree
+from tanager.data.partition_values import FAN_IN, add_in_tree
 from tanager.errors import CapabilityError
 from tests.partitions import cut, make_data
 

@@ -12,7 +12,7 @@ from tanager import (
     Variable,
 )
 from tanager.loglinear.factor import Axis, Factor
-from tanager.loglinear.factor_tables import FactorTable, FactorTables
+from tanager.loglinear.fitted_factors import FactorTable, FactorTables
 from tests.network.makers import general_network
 
 KINDS = ("nb", "tan", "2-tree", "general", "factors")

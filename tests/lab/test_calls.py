@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from lab.measurements.class_entropy_encoder import (
+from lab.measurements.mdl_encoder_variants import (
     ClassUnitsEncoder,
     EntropyUnitEncoder,
 )
 from lab.measurements.search_interpretations import VARIANTS
 from lab.runner.catalogue import experiments, find
-from lab.runner.library_calls import (
+from lab.runner.classifier_calls import (
     OF_THE_LAB,
     call_text,
     calls,

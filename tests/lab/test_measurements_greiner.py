@@ -8,17 +8,17 @@ from lab.measurements import (
     irrelevant_features,
     iteration_errors,
 )
-from lab.measurements.class_entropy_encoder import (
-    ENCODERS,
-    ClassUnitsEncoder,
-    EntropyUnitEncoder,
-)
 from lab.measurements.cross_validation import classifier
 from lab.measurements.dataset_preparation import rows_of
 from lab.measurements.holdout_evaluation import (
     classifier_options,
     known_structure,
     parted,
+)
+from lab.measurements.mdl_encoder_variants import (
+    ENCODERS,
+    ClassUnitsEncoder,
+    EntropyUnitEncoder,
 )
 from tanager.datasets import load
 from tanager.errors import InputError

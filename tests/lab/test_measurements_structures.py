@@ -18,7 +18,7 @@ from lab.measurements.digit_preparations import (
     digits_part,
     drawn_anew,
 )
-from lab.measurements.missing_features import missing_feature_accuracy, without
+from lab.measurements.missing_test_features import missing_feature_accuracy, without
 from lab.measurements.search_accuracy import (
     order_likelihood,
     random_order_accuracy,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lab.measurements import dfe_variants, learner_variants, seeded_orders
+from lab.measurements import dfe_variants, parameter_learner_variants, published_orders
 from lab.measurements.known_distributions import three_features
 from lab.runner import Experiment, Results
 from lab.runner.cell import Cell
@@ -48,26 +48,26 @@ def test_dfe_without_frequencies(reading):
 
 
 def test_orders_and_subsets_of_the_published_seeds():
-    orders = seeded_orders.published_orders(16)
+    orders = published_orders.published_orders(16)
     assert orders[0] == list(range(16))
     assert len({tuple(order) for order in orders}) == 5
     for order in orders:
         assert sorted(order) == list(range(16))
         for subset in range(1, 6):
             two, eight = (
-                seeded_orders.published_subset(order, subset, k) for k in (2, 8)
+                published_orders.published_subset(order, subset, k) for k in (2, 8)
             )
             for place, child in enumerate(order):
                 assert len(eight[child]) == min(place, 8)
                 assert set(eight[child]) <= set(order[:place])
                 assert eight[child][:2] == two[child]
-    one, two = (seeded_orders.published_subset(orders[1], n, 8) for n in (1, 2))
+    one, two = (published_orders.published_subset(orders[1], n, 8) for n in (1, 2))
     assert one != two
 
 
 @pytest.mark.parametrize("method", ["NB+ELR_theta", "NB+APN_theta", "NB+MSE"])
 def test_variants_of_learners_are_scored(method):
-    found = learner_variants.learner_variant(
+    found = parameter_learner_variants.learner_variant(
         data="sklearn/iris", method=method, fold=1, removed=0.1, n_rows=60
     )
     assert found["accuracy"] > 0.8

@@ -12,7 +12,7 @@ from lab.runner.output import draw_svg
 from lab.runner.results import Results
 from lab.scoreboard.plan import NOT_YET
 from lab.views import view_of
-from lab.views.scores_by_table import SCORES, ScoreTable
+from lab.views.scoreboard_scores import SCORES, ScoreTable
 
 RIVALS = ("tanager", "A", "B", "C")
 TIME = "time limit: more than 150 processor seconds"

@@ -8,7 +8,7 @@ from tanager import LogLinearNetwork, Schema, Variable
 from tanager.loglinear.block_newton import FactorFit
 from tanager.loglinear.factor import Axis, Factor
 from tanager.loglinear.factor_samples import FactorSamples
-from tanager.loglinear.factor_tables import FactorTable, FactorTables
+from tanager.loglinear.fitted_factors import FactorTable, FactorTables
 
 
 def make_variable(name, n_values, ordered, missing_state=False):

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from tanager import InputError
 from tanager.loglinear import factor_uncertainty
 from tanager.loglinear.factor import Axis, Factor
-from tanager.loglinear.factor_tables import FactorTable, FactorTables
 from tanager.loglinear.factor_uncertainty import (
     effective_parameters,
     free_fraction,
     round_errors,
     table_variances,
 )
+from tanager.loglinear.fitted_factors import FactorTable, FactorTables
 from tests.loglinear.factor_makers import (
     make_codes,
     make_factor,

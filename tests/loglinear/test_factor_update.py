@@ -11,10 +11,10 @@ from tanager import Schema, Variable
 from tanager.errors import CapabilityError
 from tanager.loglinear.block_newton import FactorFit
 from tanager.loglinear.factor import Axis
-from tanager.loglinear.factor_recoding import move_axis
 from tanager.loglinear.factor_samples import FactorSamples
 from tanager.loglinear.factor_statistics import FactorStatistics
 from tanager.loglinear.factor_update import merge_factors, no_samples, update_factors
+from tanager.loglinear.factors_with_new_states import move_axis
 from tests.loglinear.factor_makers import (
     make_codes,
     make_factor,

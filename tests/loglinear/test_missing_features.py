@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.special import log_softmax, softmax
 
 from tanager import BayesNetClassifier, QuantileEncoder, TableEncoder
-from tanager.loglinear.factor_tables import FactorTables
+from tanager.loglinear.fitted_factors import FactorTables
 from tanager.loglinear.missing_features import (
     HIDDEN_RATE,
     SCALES,

@@ -18,7 +18,7 @@ from tanager import (
 )
 from tanager.io import write_ensemble
 from tanager.loglinear.factor import Axis, Factor
-from tanager.loglinear.factor_tables import FactorTable, FactorTables
+from tanager.loglinear.fitted_factors import FactorTable, FactorTables
 
 SCHEMA = Schema(
     (

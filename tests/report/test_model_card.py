@@ -160,7 +160,7 @@ def test_bad_arguments(model, samples):
 
 
 def test_ensembles_are_refused(samples, tmp_path):
-    from tanager.classifiers.model_report import make_model_card
+    from tanager.classifiers.reports_and_cards import make_model_card
 
     model = BoostedClassifier(n_estimators=2).fit(*samples)
     with pytest.raises(CapabilityError, match=r"A card shows one network"):

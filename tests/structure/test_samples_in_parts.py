@@ -109,7 +109,7 @@ def test_factors_of_many_samples_are_the_same(monkeypatch, n_classes, weighted):
 
 
 def test_many_factors_are_fitted_in_few_rounds(monkeypatch):
-    from tanager.data.placement import LocalPlaced
+    from tanager.data.partition_values import LocalPlaced
     from tanager.loglinear import partitioned_fit
 
     shrink(monkeypatch)

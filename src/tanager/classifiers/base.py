@@ -36,7 +36,7 @@ from tanager.utils.threads import map_threads, row_blocks
 if TYPE_CHECKING:
     from tanager.distributed.collections import SampleCollections
     from tanager.inference.engine import Engine
-    from tanager.loglinear.factor_tables import FactorTables
+    from tanager.loglinear.fitted_factors import FactorTables
     from tanager.network import AnyNetwork
 
 POLICIES = ("marginalize", "error")
@@ -281,7 +281,7 @@ class DataFrameClassifier(ClassifierMixin, BaseEstimator):
         ...     os.path.getsize(path) < 500_000
         True
         """
-        from tanager.classifiers.model_report import write_model_report
+        from tanager.classifiers.reports_and_cards import write_model_report
 
         write_model_report(self._fitted(), path, X, y, title=title)
 

@@ -12,7 +12,7 @@ from tanager.classifiers.base import POLICIES, fitted_encoder
 from tanager.classifiers.fit_checkpoint import resumable
 from tanager.classifiers.incremental import IncrementalMixin
 from tanager.classifiers.network_conversion import NetworkConversionMixin
-from tanager.classifiers.part_arguments import PartArgumentsMixin
+from tanager.classifiers.short_name_arguments import PartArgumentsMixin
 from tanager.classifiers.training import (
     CallbackSupportMixin,
     FitProgress,
@@ -32,8 +32,8 @@ from tanager.utils.progress import watch
 from tanager.utils.validation import check_choice, check_flag, check_number
 
 if TYPE_CHECKING:
+    from tanager.classifiers.batch_fit_plan import FitPlan
     from tanager.classifiers.boosting import BoostedClassifier
-    from tanager.classifiers.fit_plan import FitPlan
     from tanager.data.partitioned_data import PartitionedData
     from tanager.distributed.collections import SampleCollections
     from tanager.loglinear import CurvatureSamples
@@ -301,7 +301,7 @@ class BayesNetClassifier(
         Rounds    1 pass over the codes, which counts
         Peak      20 MB of memory, about
         """
-        from tanager.classifiers.fit_plan import plan_fit
+        from tanager.classifiers.batch_fit_plan import plan_fit
 
         encoder, learner = self._parts()
         return plan_fit(X, y, sample_weight, encoder, learner, self)

@@ -18,7 +18,7 @@ from tanager.classifiers.batch_evaluation import (
     score_samples,
 )
 from tanager.classifiers.evaluation_result import EvaluationResult
-from tanager.data.placement import add_results
+from tanager.data.partition_values import add_results
 from tanager.distributed.collections import (
     Chunk,
     PositionFold,

@@ -107,6 +107,6 @@ class ExportMixin(NetworkClassifier):
         >>> print(str(card).splitlines()[4])
         ## Intended use
         """
-        from tanager.classifiers.model_report import make_model_card
+        from tanager.classifiers.reports_and_cards import make_model_card
 
         return make_model_card(self._fitted(), X, y, title=title, name=name)

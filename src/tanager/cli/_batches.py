@@ -16,7 +16,7 @@ from tanager.cli._column_matching import (
     join_columns,
     kept_columns,
 )
-from tanager.cli._data import Data, column_named
+from tanager.cli._input_data import Data, column_named
 from tanager.cli._terminal import say
 from tanager.errors import InputError
 from tanager.io.batches import Batches, naming

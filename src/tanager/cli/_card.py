@@ -49,9 +49,9 @@ def card(
     \b
     tanager card model.json test.csv -o card.md
     """  # noqa: D301
-    from tanager.classifiers.model_report import make_model_card
+    from tanager.classifiers.reports_and_cards import make_model_card
     from tanager.cli._column_matching import load_classifier
-    from tanager.cli._data import check_new_file
+    from tanager.cli._input_data import check_new_file
     from tanager.cli._report_data import read_report_data
     from tanager.cli._terminal import print_text, say
     from tanager.utils.atomic_write import write_text

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from tanager.classifiers import BayesNetClassifier, BoostedClassifier
-from tanager.cli._data import check_new_file
+from tanager.cli._input_data import check_new_file
 from tanager.encoding import EqualWidthEncoder, QuantileEncoder, TableEncoder
 from tanager.errors import unknown_name
 from tanager.io import network_format

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tanager.classifiers import BayesNetClassifier, BoostedClassifier, load
-from tanager.cli._data import Data, text_among
+from tanager.cli._input_data import Data, text_among
 from tanager.encoding.column_facts import is_whole
 from tanager.encoding.date_parts import restore_date_parts
 from tanager.encoding.frame import Column, Frame, coded_column

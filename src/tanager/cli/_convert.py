@@ -32,7 +32,7 @@ def convert(model: str, output: str, target: str | None, quiet: bool) -> None:
     """  # noqa: D301
     from tanager.classifiers import BayesNetClassifier, load, save
     from tanager.cli._column_matching import with_target
-    from tanager.cli._data import check_new_file
+    from tanager.cli._input_data import check_new_file
     from tanager.cli._show import sizes_text
     from tanager.cli._terminal import say
     from tanager.io import check_suffix, network_format

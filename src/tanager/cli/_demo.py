@@ -46,7 +46,7 @@ def demo(folder: str) -> None:
 def run(folder: str | Path = FOLDER) -> None:
     """Run the demonstration; the files go to `folder`, which is made if needed."""
     from tanager import BayesNetClassifier, datasets
-    from tanager.cli._data import load_data, training_data
+    from tanager.cli._input_data import load_data, training_data
     from tanager.cli._show import summary
     from tanager.cli._text_pictures import print_picture
     from tanager.utils.atomic_write import write_text

@@ -48,7 +48,7 @@ def describe(
     \b
     tanager describe data.csv --target class
     """  # noqa: D301
-    from tanager.cli._data import drop_columns, load_data
+    from tanager.cli._input_data import drop_columns, load_data
     from tanager.encoding.table_description import describe as describe_table
     from tanager.errors import unknown_name
 

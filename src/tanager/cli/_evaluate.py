@@ -74,7 +74,7 @@ def evaluate(
     from tanager.classifiers.evaluation import evaluate as evaluate_models
     from tanager.cli._batches import check_batch_columns, find_batches
     from tanager.cli._classifier_factory import make_model, uses_unlabelled
-    from tanager.cli._data import (
+    from tanager.cli._input_data import (
         check_new_file,
         check_table_output,
         load_training_data,

@@ -72,8 +72,8 @@ def explain(
         load_classifier,
         text_columns,
     )
-    from tanager.cli._data import load_data
     from tanager.cli._explanation_text import explanation_text
+    from tanager.cli._input_data import load_data
     from tanager.cli._terminal import print_text, say
     from tanager.errors import InputError
     from tanager.utils.text import pluralise

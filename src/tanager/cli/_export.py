@@ -131,7 +131,7 @@ def export(
     """  # noqa: D301
     from tanager.classifiers import BoostedClassifier
     from tanager.cli._column_matching import load_classifier
-    from tanager.cli._data import check_new_file
+    from tanager.cli._input_data import check_new_file
     from tanager.cli._terminal import say
     from tanager.errors import CapabilityError, InputError
     from tanager.export import to_c
@@ -204,7 +204,7 @@ def _accuracy_loss(
     import numpy as np
 
     from tanager.cli._column_matching import features_for, read_classes, text_columns
-    from tanager.cli._data import load_data
+    from tanager.cli._input_data import load_data
     from tanager.errors import InputError
     from tanager.export import measure_rounding
     from tanager.utils.text import pluralise

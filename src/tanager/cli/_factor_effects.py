@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tanager.loglinear.factor import Axis
-from tanager.loglinear.factor_tables import FactorTable
+from tanager.loglinear.fitted_factors import FactorTable
 from tanager.model.schema import Schema, Variable
 from tanager.types import FloatArray
 

@@ -12,7 +12,7 @@ from tanager.cli._factor_effects import (
 )
 from tanager.cli._factor_text import WIDTH, bins_text
 from tanager.cli._terminal import terminal_width
-from tanager.loglinear.factor_tables import FactorTable
+from tanager.loglinear.fitted_factors import FactorTable
 from tanager.network import LogLinearNetwork
 from tanager.utils.text import one_line, pluralise, shorten, table_text
 

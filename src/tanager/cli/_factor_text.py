@@ -12,7 +12,7 @@ from scipy.special import softmax
 
 from tanager.cli._factor_effects import Effects, make_effects
 from tanager.cli._terminal import terminal_width
-from tanager.loglinear.factor_tables import FactorTable
+from tanager.loglinear.fitted_factors import FactorTable
 from tanager.model.schema import Schema, Variable
 from tanager.network import LogLinearNetwork
 from tanager.types import FloatArray

@@ -62,7 +62,7 @@ def fit(
         make_model,
         uses_unlabelled,
     )
-    from tanager.cli._data import load_training_data
+    from tanager.cli._input_data import load_training_data
     from tanager.cli._show import wrote_text
     from tanager.cli._terminal import progress_shown, say
     from tanager.utils.text import pluralise

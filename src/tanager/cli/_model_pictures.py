@@ -13,7 +13,7 @@ from tanager.cli._column_matching import (
     read_classes,
     text_columns,
 )
-from tanager.cli._data import load_data
+from tanager.cli._input_data import load_data
 from tanager.cli._terminal import say
 from tanager.errors import InputError
 from tanager.explain import measure_edges, stored_importance

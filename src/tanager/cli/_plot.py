@@ -94,7 +94,7 @@ def plot(
     tanager plot model.json data.csv -o why.svg --kind waterfall --row 17
     tanager plot model.json data.csv -o calibration.svg --kind calibration
     """  # noqa: D301
-    from tanager.cli._data import check_new_file
+    from tanager.cli._input_data import check_new_file
     from tanager.cli._model_pictures import prediction_picture
     from tanager.cli._show import select_network
     from tanager.cli._terminal import say

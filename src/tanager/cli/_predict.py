@@ -69,7 +69,7 @@ def predict(
         load_classifier,
         text_columns,
     )
-    from tanager.cli._data import check_table_output, load_data
+    from tanager.cli._input_data import check_table_output, load_data
     from tanager.cli._terminal import say, terminal_width
     from tanager.io.data_files import write_table_parts
     from tanager.utils.text import pluralise

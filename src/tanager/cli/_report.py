@@ -49,9 +49,9 @@ def report(
     \b
     tanager report model.json data.csv -o report.html
     """  # noqa: D301
-    from tanager.classifiers.model_report import write_model_report
+    from tanager.classifiers.reports_and_cards import write_model_report
     from tanager.cli._column_matching import load_classifier
-    from tanager.cli._data import check_new_file
+    from tanager.cli._input_data import check_new_file
     from tanager.cli._report_data import read_report_data
     from tanager.cli._terminal import say
     from tanager.utils.text import pluralise

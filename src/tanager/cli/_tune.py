@@ -93,7 +93,7 @@ def tune(
     from tanager.classifiers import BayesNetClassifier, tuning_space
     from tanager.classifiers.tuning import tune as tune_model
     from tanager.cli._classifier_factory import check_model_output, make_model
-    from tanager.cli._data import check_table_output, load_training_data
+    from tanager.cli._input_data import check_table_output, load_training_data
     from tanager.cli._show import wrote_text
     from tanager.cli._terminal import print_text, say, watch_work
     from tanager.io import write_table

@@ -19,7 +19,7 @@ from tanager.data.counts import (
     pair_cells,
 )
 from tanager.data.folds import stratified_folds, stratified_subsample
-from tanager.data.placement import LocalPlaced, Placed, own_entry
+from tanager.data.partition_values import LocalPlaced, Placed, own_entry
 from tanager.errors import CapabilityError, InputError, TableSizeError
 from tanager.model.layout import MAX_CELLS, FamilyLayout
 from tanager.model.schema import Schema, Variable

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from tanager.data.coded_data import ArrayData, CodedData, RowBlock
+from tanager.data.partition_values import Placed
 from tanager.data.partitioned_data import (
     LocalPartitions,
     PartitionedData,
     same_part,
     take_ranks,
 )
-from tanager.data.placement import Placed
 from tanager.data.round_journal import RoundJournal
 from tanager.types import IndexArray
 from tanager.utils.fingerprint import checksum

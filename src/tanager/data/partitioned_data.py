@@ -19,7 +19,7 @@ from tanager.data.folds import (
     rows_of_ranks,
     subsample_ranks,
 )
-from tanager.data.placement import LocalPlaced, Placed
+from tanager.data.partition_values import LocalPlaced, Placed
 from tanager.errors import CapabilityError
 from tanager.model.schema import Schema
 from tanager.types import BoolArray, IndexArray, IntArray

@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 from uuid import uuid4
 from weakref import finalize
 
+from tanager.data.partition_values import FAN_IN, Placed
 from tanager.data.partitioned_data import PartitionedData
-from tanager.data.placement import FAN_IN, Placed
 from tanager.distributed.part_state import Answer, Call, Order, answer, combine, hand_on
 from tanager.errors import PartitionError, TanagerError
 from tanager.model.schema import Schema

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tanager.data.coded_data import ArrayData
+from tanager.data.partition_values import FAN_IN
 from tanager.data.partitioned_data import LocalPartitions, join_parts
-from tanager.data.placement import FAN_IN
 from tanager.distributed.collections import Chunk, SampleCollections, active_client
 from tanager.distributed.dask_data import (
     ATTEMPTS,

@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from tanager.data.coded_data import ArrayData
-from tanager.data.placement import add_results, own_entry
+from tanager.data.partition_values import add_results, own_entry
 from tanager.errors import PartitionError, TanagerError
 
 Call = tuple[Callable[..., Any], tuple[Any, ...]]

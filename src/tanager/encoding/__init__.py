@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from tanager.encoding.column_facts import ColumnFacts, feature_kind
     from tanager.encoding.column_roles import Role
     from tanager.encoding.encoding_plan import EncodingPlan, encode_frame
-    from tanager.encoding.feature_contrasts import FeatureContrasts
+    from tanager.encoding.feature_differences import FeatureContrasts
     from tanager.encoding.feature_states import extend_schema
     from tanager.encoding.frame import Column, Frame, read_frame
     from tanager.encoding.frame_schema import fit_schema
@@ -58,7 +58,7 @@ else:
             ".column_facts": ("ColumnFacts", "feature_kind"),
             ".column_roles": ("Role",),
             ".encoding_plan": ("EncodingPlan", "encode_frame"),
-            ".feature_contrasts": ("FeatureContrasts",),
+            ".feature_differences": ("FeatureContrasts",),
             ".feature_states": ("extend_schema",),
             ".frame": ("Column", "Frame", "read_frame"),
             ".frame_schema": ("fit_schema",),

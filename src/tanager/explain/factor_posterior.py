@@ -11,8 +11,8 @@ from scipy.special import expit, logit, softmax
 
 from tanager.errors import TableSizeError
 from tanager.loglinear.factor import Factor
-from tanager.loglinear.factor_tables import FactorTables
 from tanager.loglinear.factor_uncertainty import CurvatureSamples, free_fraction
+from tanager.loglinear.fitted_factors import FactorTables
 from tanager.types import CodeArray, FloatArray, IntArray
 from tanager.utils.threads import row_blocks
 

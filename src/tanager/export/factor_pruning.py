@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from tanager.loglinear.factor_tables import FactorTable, FactorTables
+from tanager.loglinear.fitted_factors import FactorTable, FactorTables
 from tanager.network import LogLinearNetwork
 from tanager.types import FloatArray
 

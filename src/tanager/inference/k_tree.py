@@ -93,10 +93,12 @@ class KTreeTables:
 
     def log_joint(self, codes: CodeArray) -> FloatArray:
         """Log joint of every row and class; see `Engine.log_joint`."""
-        from tanager.inference import _log_table_kernels
+        from tanager.inference import _loglinear_family_kernels
 
         out = self.padded.log_joint(codes)
-        _log_table_kernels.add_hidden(codes.T, self.log_theta, *self.compiled, out)
+        _loglinear_family_kernels.add_hidden(
+            codes.T, self.log_theta, *self.compiled, out
+        )
         return out
 
 

@@ -16,7 +16,7 @@ from tanager.io.checked_fields import (
     check_fields,
 )
 from tanager.loglinear.factor import SMALL_RIDGE, Axis, Factor
-from tanager.loglinear.factor_tables import FactorTable, FactorTables
+from tanager.loglinear.fitted_factors import FactorTable, FactorTables
 from tanager.model.layout import MAX_CELLS
 from tanager.model.schema import Schema
 from tanager.network.loglinear_network import LogLinearNetwork

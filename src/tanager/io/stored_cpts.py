@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tanager.errors import FileFormatError
-from tanager.inference.family_sum import FamilySum
+from tanager.inference.loglinear_family_sums import FamilySum
 from tanager.model.layout import FamilyLayout
 from tanager.model.schema import Schema
 from tanager.model.structure import Structure

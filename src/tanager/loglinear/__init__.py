@@ -8,14 +8,14 @@ __all__ = ["CurvatureSamples", "FactorStatistics", "FactorTables"]
 
 if TYPE_CHECKING:
     from tanager.loglinear.factor_statistics import FactorStatistics
-    from tanager.loglinear.factor_tables import FactorTables
     from tanager.loglinear.factor_uncertainty import CurvatureSamples
+    from tanager.loglinear.fitted_factors import FactorTables
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
             ".factor_statistics": ("FactorStatistics",),
-            ".factor_tables": ("FactorTables",),
+            ".fitted_factors": ("FactorTables",),
             ".factor_uncertainty": ("CurvatureSamples",),
         },
     )  # fmt: skip

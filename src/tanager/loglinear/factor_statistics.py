@@ -13,13 +13,13 @@ from tanager.data.coded_data import new_codes
 from tanager.errors import CapabilityError
 from tanager.loglinear.block_newton import FactorFit, Term
 from tanager.loglinear.factor import Factor
-from tanager.loglinear.factor_recoding import (
+from tanager.loglinear.factor_uncertainty import CurvatureSamples
+from tanager.loglinear.factors_with_new_states import (
     move_axis,
     move_codes,
     move_columns,
     move_table,
 )
-from tanager.loglinear.factor_uncertainty import CurvatureSamples
 from tanager.loglinear.kept_samples import KeptSamples, most_kept
 from tanager.model.schema import Schema
 from tanager.types import FloatArray, IndexArray

@@ -12,7 +12,7 @@ import numpy as np
 from tanager.errors import NetworkOnlyError, TableSizeError
 from tanager.inference.triangulation import COSTS, Graph, elimination_steps
 from tanager.loglinear.factor import Factor
-from tanager.loglinear.factor_tables import FactorTable, FactorTables
+from tanager.loglinear.fitted_factors import FactorTable, FactorTables
 from tanager.loglinear.linear_maps import LinearMap, TableSums
 from tanager.loglinear.weights_to_cpts import (
     FULL_CELLS,

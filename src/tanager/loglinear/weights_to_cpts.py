@@ -12,7 +12,7 @@ from scipy.special import logsumexp
 
 from tanager.data.coded_data import CodedData
 from tanager.errors import CapabilityError, InputError
-from tanager.inference.family_sum import FamilySum
+from tanager.inference.loglinear_family_sums import FamilySum
 from tanager.loglinear.class_free_terms import CellTerms
 from tanager.loglinear.linear_maps import LinearMap, TableSums
 from tanager.model.layout import FamilyLayout, Parameters, along

@@ -14,12 +14,12 @@ from scipy.special import softmax
 
 from tanager.errors import CapabilityError, InputError, NetworkOnlyError
 from tanager.loglinear.factor import Axis
-from tanager.loglinear.factor_tables import FactorTable, FactorTables
 from tanager.loglinear.factors_to_cpts import (
     chordless_cycle,
     convert_factors,
     cycle_text,
 )
+from tanager.loglinear.fitted_factors import FactorTable, FactorTables
 from tanager.model.schema import Schema, State
 from tanager.network.evidence import evidence_codes
 from tanager.network.named_factor import NamedFactor

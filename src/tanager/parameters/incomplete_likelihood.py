@@ -9,7 +9,7 @@ import numpy as np
 
 from tanager.data.coded_data import CodedData, RowBlock
 from tanager.data.counts import Counts
-from tanager.data.placement import Placed
+from tanager.data.partition_values import Placed
 from tanager.errors import InputError
 from tanager.inference.expectations import ExactExpectations, exact_expectations
 from tanager.loglinear.linear_maps import MergedTables

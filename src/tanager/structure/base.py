@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 from tanager.data.coded_data import CodedData, block_bytes
 from tanager.errors import CapabilityError
 from tanager.loglinear.factor_statistics import FactorStatistics
-from tanager.loglinear.factor_tables import FactorTables
+from tanager.loglinear.fitted_factors import FactorTables
 from tanager.losses.base import Loss
 from tanager.model.layout import Parameters
 from tanager.model.schema import Schema

@@ -16,8 +16,8 @@ from tanager.loglinear.factor_certificate import Certificate
 from tanager.loglinear.factor_samples import FactorSamples, check_sample_weights
 from tanager.loglinear.factor_selection import FactorSelection
 from tanager.loglinear.factor_statistics import FactorStatistics
-from tanager.loglinear.factor_tables import FactorTables
 from tanager.loglinear.factor_update import merge_factors, update_factors
+from tanager.loglinear.fitted_factors import FactorTables
 from tanager.loglinear.kept_samples import most_kept
 from tanager.loglinear.partitioned_selection import (
     FEW_SAMPLES,

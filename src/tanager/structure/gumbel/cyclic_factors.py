@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tanager.loglinear.factor import Axis, Factor
-from tanager.loglinear.factor_tables import FactorTable, FactorTables
+from tanager.loglinear.fitted_factors import FactorTable, FactorTables
 from tanager.model.schema import Schema
 from tanager.parameters.training_samples import LabelledSamples
 from tanager.structure.gumbel.candidate_cpts import CandidateCPTs

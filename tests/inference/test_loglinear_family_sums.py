@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy.special import logsumexp
 
-from tanager.inference.family_sum import FamilySum
+from tanager.inference.loglinear_family_sums import FamilySum
 from tanager.model import FamilyLayout, Structure
 from tanager.model.layout import along
 from tests.strategies import generators
@@ -35,7 +35,7 @@ def random_sum(random, target):
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(random=generators(), target=st.sampled_from([None, 2, 3]))
 def test_sums_and_fractions_equal_the_full_table(monkeypatch, random, target, tiny):
-    monkeypatch.setattr("tanager.inference.family_sum.TINY", tiny)
+    monkeypatch.setattr("tanager.inference.loglinear_family_sums.TINY", tiny)
     layout, values = random_sum(random, target)
     family = FamilySum.of(layout, 3)
     tables = layout.tables_of(3)

@@ -72,10 +72,10 @@ class FamilySum:
                 found = self._sum_products(values)
             if found is not None:
                 return found
-        from tanager.inference import _log_table_kernels
+        from tanager.inference import _loglinear_family_kernels
 
         out = np.empty((int(np.prod(self.shape[:-1])), self.shape[-1]))
-        _log_table_kernels.log_sums(values, *self._compiled, out)
+        _loglinear_family_kernels.log_sums(values, *self._compiled, out)
         return out.reshape(self.shape)
 
     def add_joint(
@@ -88,10 +88,10 @@ class FamilySum:
         """
         if self._groups is not None and self._add_products(log_theta, above, out):
             return
-        from tanager.inference import _log_table_kernels
+        from tanager.inference import _loglinear_family_kernels
 
         rows = np.ascontiguousarray(above).reshape(-1, self.shape[-1])
-        _log_table_kernels.add_joint(log_theta, rows, *self._compiled, out)
+        _loglinear_family_kernels.add_joint(log_theta, rows, *self._compiled, out)
 
     @cached_property
     def _groups(self) -> tuple[tuple[int, ...], tuple[int, ...]] | None:

@@ -1,6 +1,6 @@
 """Build wheel and source archive, install each in an empty environment, and use it.
 
-    python tools/smoke_test.py
+    python tools/install_built_packages.py
 
 The source archive is installed with all extras and the oldest dependencies that
 pyproject.toml allows, the wheel with the newest, first without extras, then with all.

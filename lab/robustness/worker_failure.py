@@ -14,7 +14,7 @@ from typing import Any
 import click
 import numpy as np
 
-METHODS = {
+METHODS: dict[str, dict[str, Any]] = {
     "counts": {"structure": "tan", "parameters": "fe"},
     "search": {"structure": "tan-omi-cr", "parameters": "ml"},
     "convex": {"structure": "tan", "parameters": "rcl"},
@@ -62,7 +62,7 @@ def make_frame(n_samples: int, seed: int = 0) -> Any:
 @contextlib.contextmanager
 def kill_after(
     cluster: Any, random: np.random.Generator, wait: float
-) -> Iterator[None]:
+) -> Iterator[threading.Event]:
     """Kill one random worker process with SIGKILL after some time."""
     done = threading.Event()
 
@@ -91,7 +91,9 @@ def fit_with_kill(
 
     X = frame.drop(columns="y")
     expected = BayesNetClassifier(**METHODS[method], random_state=0).fit(X, frame["y"])
-    there = dd.from_pandas(frame, npartitions=n_parts)
+    there = dd.from_pandas(  # type: ignore[no-untyped-call]
+        frame, npartitions=n_parts
+    )
     model = BayesNetClassifier(**METHODS[method], random_state=0)
     began = time.perf_counter()
     model.fit(there.drop(columns="y"), there["y"])
@@ -117,11 +119,11 @@ def small_cluster(n_workers: int = 3) -> Iterator[Any]:
     quiet = {"distributed.scheduler.allowed-failures": 10}
     with (
         dask.config.set(quiet),
-        LocalCluster(
+        LocalCluster(  # type: ignore[no-untyped-call]
             n_workers=n_workers, threads_per_worker=1, host="127.0.0.1",
             dashboard_address="127.0.0.1:0", silence_logs=50,
         ) as cluster,
-        Client(cluster),
+        Client(cluster),  # type: ignore[no-untyped-call]
     ):  # fmt: skip
         yield cluster
 
