@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tanager.data.coded_data import ArrayData, CodedData
-from tanager.errors import CapabilityError, InputError
+from tanager.errors import InputError
 from tanager.loglinear.block_newton import FactorFit
 from tanager.loglinear.factor_bagging import FactorBags
 from tanager.loglinear.factor_certificate import Certificate
@@ -64,7 +64,8 @@ class FactorSearch(StructureLearner):
         every feature, 15 for fewer than 6,000 samples, and at most one for every
         sample.
     n_bags : int, default=1
-        Number of bootstrap samples. With 2 and more, the factors and strengths found
+        Number of bootstrap samples, in which every sample is a Poisson number of times
+        with mean 1. With 2 and more, the factors and strengths found
         are fitted again to each of them, and the tables are averaged into one model.
         Its standard errors are then the standard deviations of the tables; see `Notes`.
     constraints : Constraints or None, default=None
@@ -165,11 +166,11 @@ class FactorSearch(StructureLearner):
     def sample_bytes(self, n_features: int, n_classes: int) -> int:  # noqa: ARG002
         """Memory per sample, besides its codes, that `learn` takes, about.
 
-        Weight and posteriors in single precision, twice with bags, which are also
-        drawn; `tol` takes posteriors in double precision.
+        Weight and posteriors in single precision, twice with bags; `tol` takes
+        posteriors in double precision.
         """
         n_columns = 1 if n_classes == 2 else n_classes
-        bags = 4 * n_columns + 28 if self.n_bags > 1 else 0
+        bags = 4 * n_columns + 8 if self.n_bags > 1 else 0
         exact = 8 * n_columns if self.tol is not None else 0
         return 4 * n_columns + 5 + max(bags, exact)
 
@@ -190,7 +191,7 @@ class FactorSearch(StructureLearner):
     ) -> StructureResult:
         if data.in_parts and data.n_samples <= FEW_SAMPLES:
             data = data.stratified_sample(FEW_SAMPLES)  # all of them
-        selection = self._select(data, options)
+        selection = _prepare_selection(data, options)
         fit = selection.run()
         deviations = None
         if self.n_bags > 1:
@@ -240,18 +241,6 @@ class FactorSearch(StructureLearner):
         """Fit the factors to the samples of both; see `StructureLearner.merge`."""
         self._options(one.schema)
         return _make_result(merge_factors(one, other), None, (), None)
-
-    def _select(self, data: CodedData, options: SelectionOptions) -> FactorSelection:
-        """Prepare a selection; raise for what needs all samples in one place."""
-        if not data.in_parts:
-            return _select_in_memory(data, options)
-        if self.n_bags != 1:
-            raise CapabilityError(
-                f"FactorSearch(n_bags={self.n_bags!r}) needs all samples in one place, "
-                f"but there are more than {FEW_SAMPLES:,} in partitions. Use n_bags=1, "
-                "or fit to a sample in memory."
-            )
-        return PartitionedSelection(data, options)
 
     def _fill_bags(self, fit: FactorFit, random: np.random.Generator) -> FactorBags:
         """Fit the bags, as many of them as there is time for."""
@@ -319,8 +308,10 @@ class FactorSearch(StructureLearner):
             )
 
 
-def _select_in_memory(data: CodedData, options: SelectionOptions) -> FactorSelection:
-    """Prepare a selection from samples in memory."""
+def _prepare_selection(data: CodedData, options: SelectionOptions) -> FactorSelection:
+    """Prepare a selection from samples in memory or in parts."""
+    if data.in_parts:
+        return PartitionedSelection(data, options)
     codes, labels, weights = _labelled(data)
     if not len(labels):
         raise no_rows_error()
