@@ -9,16 +9,18 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tanager.data.coded_data import ArrayData, CodedData
+from tanager.data.round_count import RoundCount
 from tanager.errors import InputError
 from tanager.loglinear.block_newton import FactorFit
 from tanager.loglinear.factor_bagging import FactorBags
 from tanager.loglinear.factor_certificate import Certificate
 from tanager.loglinear.factor_samples import FactorSamples, check_sample_weights
-from tanager.loglinear.factor_selection import FactorSelection
+from tanager.loglinear.factor_selection import LAST_SWEEPS, FactorSelection
 from tanager.loglinear.factor_statistics import FactorStatistics
 from tanager.loglinear.factor_tables import FactorTables
 from tanager.loglinear.factor_update import merge_factors, update_factors
 from tanager.loglinear.kept_samples import most_kept
+from tanager.loglinear.partitioned_fit import GROUPS
 from tanager.loglinear.partitioned_selection import (
     FEW_SAMPLES,
     PartitionedSelection,
@@ -157,6 +159,16 @@ class FactorSearch(StructureLearner):
         self.tol = tol
         self.max_seconds = max_seconds
         self.verbose = verbose
+
+    @property
+    def rounds(self) -> RoundCount:
+        """Rounds; see `StructureLearner`."""
+        fits = 1 + (self.n_bags if self.n_bags > 1 else 0)
+        on_cluster = f"at most {fits * LAST_SWEEPS * GROUPS:,} on a cluster"
+        repeated = [(fits * LAST_SWEEPS, f"factor ({on_cluster})")]
+        if self.tol is not None:
+            repeated.append((1, "pass of the certificate"))
+        return RoundCount(6, tuple(repeated))
 
     @property
     def order_matters(self) -> bool:
