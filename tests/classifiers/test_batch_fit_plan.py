@@ -8,6 +8,7 @@ import pytest
 
 from tanager import Batches, BayesNetClassifier
 from tanager.errors import InputError
+from tanager.structure import FactorSearch
 
 pandas = pytest.importorskip("pandas")
 
@@ -34,7 +35,41 @@ def test_a_function_has_an_unknown_number_of_samples():
     plan = BayesNetClassifier().plan(lambda: iter([FRAME]), "y")
     assert plan.peak_bytes is None
     assert str(plan).startswith("an unknown number of samples, 2 features, 2 classes")
-    assert "several passes over the codes, by FactorSearch" in str(plan)
+    assert "Rounds    FactorSearch: 6, 4 for every factor" in str(plan)
+
+
+@pytest.mark.parametrize(
+    ("structure", "parameters", "expected"),
+    [
+        ("nb", "fe", {"Frequency": "1"}),
+        ("tan", "fe", {"ChowLiu": "2", "Frequency": "1"}),
+        ("tan", "dfe", {"ChowLiu": "2", "DFE": "5"}),
+        (
+            "tan-cr",
+            "em",
+            {
+                "GreedyKTree": "4, 2 for every step, 1 for every group of new families",
+                "EM": "2, 1 for every evaluation",
+            },
+        ),
+        (
+            FactorSearch(n_bags=8, tol=1e-6),
+            "auto",
+            {
+                "FactorSearch": "6, 36 for every factor (at most 1,152 on a cluster), "
+                "1 for every pass of the certificate"
+            },
+        ),
+    ],
+)
+def test_rounds_by_learner(structure, parameters, expected):
+    model = BayesNetClassifier(structure=structure, parameters=parameters)
+    plan = model.plan([FRAME], "y")
+    assert {name: str(rounds) for name, rounds in plan.rounds.items()} == expected
+    first, *others = [f"{name}: {text}" for name, text in expected.items()]
+    lines = str(plan).splitlines()
+    start = lines.index(f"Rounds    {first}")
+    assert lines[start + 1 : start + 1 + len(others)] == [" " * 10 + t for t in others]
 
 
 def test_what_cannot_be_planned():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -34,7 +36,7 @@ def fit(request):
 def test_bags_of_all_samples_are_the_plain_fit(fit):
     bags = FactorBags(fit)
     for _ in range(3):
-        bags.add(np.ones(200, dtype=np.int64))
+        bags.add(fit.refit_to(fit.samples))
     plain = fit.refit_to(fit.samples)
     plain.sweep(BAG_SWEEPS)
     assert_close(vector_of(bags.mean()), vector_of(plain), 1e-12)
@@ -48,7 +50,8 @@ def test_mean_and_deviation_of_bags(fit):
     bags, tables = FactorBags(fit), []
     for _ in range(4):
         counts = random.poisson(1.0, 200)
-        bags.add(counts)
+        weights = (fit.samples.weights * counts).astype(np.float32)
+        bags.add(fit.refit_to(replace(fit.samples, weights=weights)))
         # The same by repeating samples.
         rows = np.repeat(np.arange(200), counts)
         one = fit.refit_to(take_samples(fit.samples, rows))
@@ -64,11 +67,14 @@ def test_mean_and_deviation_of_bags(fit):
     assert mean.samples is fit.samples
 
 
-def test_drawn_bags_have_as_many_samples(fit, monkeypatch):
+def test_drawn_bags_have_bootstrap_weights(fit, monkeypatch):
     found = []
-    monkeypatch.setattr(FactorBags, "add", lambda bags, counts: found.append(counts))
+    monkeypatch.setattr(FactorBags, "add", lambda bags, bag: found.append(bag))
     bags, random = FactorBags(fit), np.random.default_rng(0)
-    for _ in range(20):
+    for _ in range(3):
         bags.draw(random)
-    assert all(counts.sum() == len(counts) == 200 for counts in found)
-    assert 0.3 < np.mean(np.array(found) == 0) < 0.45  # about 1 / e
+    counts = [bag.samples.weights / fit.samples.weights for bag in found]
+    assert all(np.allclose(own, np.rint(own), atol=1e-6) for own in counts)
+    assert all((counts[0] != other).any() for other in counts[1:])
+    for bag in found:
+        np.testing.assert_array_equal(vector_of(bag), vector_of(fit))

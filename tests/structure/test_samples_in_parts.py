@@ -153,10 +153,51 @@ def loss(factors, data):
     return -log_p[np.arange(data.n_samples), data.labels].mean()
 
 
-def test_factors_in_parts_have_no_bags(monkeypatch):
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_bags_of_factors_are_the_same(monkeypatch, n_classes, weighted):
+    """The same bootstrap samples, so the same tables and standard errors."""
     shrink(monkeypatch)
-    with pytest.raises(CapabilityError, match="n_bags"):
-        learn(FactorSearch(n_bags=2), cut(make_data(9000), 2))
+    data = make_data(9000, n_classes=n_classes, weighted=weighted, unlabelled=0.05)
+    learner = FactorSearch(order=2, n_bags=4)
+    expected = learn(learner, data).factors
+    plain = learn(FactorSearch(order=2), data).factors
+    for n_parts in PARTS:
+        found = learn(learner, cut(data, n_parts)).factors
+        for one, other, without in zip(
+            found.tables, expected.tables, plain.tables, strict=True
+        ):
+            assert one.factor.key == other.factor.key
+            assert np.abs(one.weights - other.weights).max() < 1e-9
+            assert np.abs(one.errors - other.errors).max() < 1e-9
+            assert (one.support == other.support).all()
+            if np.ptp(one.weights):  # not of the constant feature
+                assert (one.weights != without.weights).any()
+                assert (one.errors != without.errors).any()
+
+
+def test_bags_of_many_factors_are_the_same(monkeypatch):
+    """Several factors in one round, and values that are lost."""
+    from tanager.loglinear import partitioned_fit
+
+    shrink(monkeypatch)
+    monkeypatch.setattr(partitioned_fit, "GROUPS", 3)
+    data = make_data(9000, n_features=8)
+    learner = FactorSearch(order=2, n_bags=3)
+    parts = [cut(data, n) for n in PARTS]
+    first, *others = [learn(learner, one).factors for one in parts]
+    others.append(learn(learner, ForgetfulPartitions(parts[1].parts)).factors)
+    for factors in others:
+        for one, other in zip(factors.tables, first.tables, strict=True):
+            assert np.abs(one.weights - other.weights).max() < 1e-9
+            assert np.abs(one.errors - other.errors).max() < 1e-9
+    # Errors of steps in groups are about those of steps one by one, in memory.
+    whole = learn(learner, data).factors
+    ratios = [
+        a.errors[b.errors > 0] / b.errors[b.errors > 0]
+        for a, b in zip(first.tables, whole.tables, strict=True)
+    ]
+    assert 0.8 < np.median(np.concatenate(ratios)) < 1.25
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])

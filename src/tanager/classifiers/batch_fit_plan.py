@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from tanager.classifiers.batch_encoding import check_columns
 from tanager.classifiers.training import NetworkLearner
+from tanager.data.round_count import RoundCount
 from tanager.encoding import TableEncoder, TableSummary
 from tanager.encoding.category_summary import CategorySummary
 from tanager.encoding.frame import Frame
@@ -42,8 +44,8 @@ class FitPlan:
         Whether they are kept in memory, and not in a temporary file.
     learner_bytes : int or None
         Further memory of the learners, about.
-    passes : str
-        What the learners read how often.
+    rounds : dict of str to RoundCount
+        Passes over the codes by each learner, at most.
     """
 
     n_samples: int | None
@@ -55,7 +57,7 @@ class FitPlan:
     code_bytes: int | None
     codes_in_memory: bool | None
     learner_bytes: int | None
-    passes: str
+    rounds: Mapping[str, RoundCount]
 
     @property
     def peak_bytes(self) -> int | None:
@@ -84,7 +86,9 @@ class FitPlan:
             lines.append(f"Codes     {_megabytes(self.code_bytes)} {place}")
             more = f"{_megabytes(self.learner_bytes)} more"
             lines.append(f"Learners  {more if self.learner_bytes else 'counts only'}")
-        lines.append(f"Rounds    {self.passes}")
+        rounds = [f"{name}: {number}" for name, number in self.rounds.items()]
+        heads = ["Rounds    ", *[" " * 10] * len(rounds)]
+        lines += map(str.__add__, heads, rounds)
         if self.peak_bytes is not None:
             lines.append(f"Peak      {_megabytes(self.peak_bytes)} of memory, about")
         return "\n".join(lines)
@@ -135,7 +139,7 @@ def plan_fit(
         code_bytes,
         None if code_bytes is None else code_bytes <= batches.max_memory,
         None if n_samples is None else n_samples * learner_bytes,
-        learner.passes,
+        learner.rounds,
     )  # fmt: skip
 
 

@@ -298,7 +298,8 @@ class BayesNetClassifier(
         Batches   10 MB, summaries at most 10 MB
         Codes     1 MB in memory
         Learners  counts only
-        Rounds    1 pass over the codes, which counts
+        Rounds    ChowLiu: 2
+                  Frequency: 1
         Peak      20 MB of memory, about
         """
         from tanager.classifiers.batch_fit_plan import plan_fit

@@ -16,6 +16,7 @@ from tanager import network as networks
 from tanager.data import ArrayData, CountedData
 from tanager.data.coded_data import CodedData
 from tanager.data.information import fits_budget
+from tanager.data.round_count import RoundCount
 from tanager.encoding.dataframe_libraries import is_dask
 from tanager.encoding.feature_states import extend_variable
 from tanager.encoding.frame import Frame, plain_state, read_frame
@@ -346,16 +347,13 @@ class NetworkLearner:
         )
 
     @property
-    def passes(self) -> str:
-        """What the learners read, in words."""
-        if (self.structure.needs, self.parameters.needs) == ("counts", "counts"):
-            return "1 pass over the codes, which counts"
-        names = []
-        if self.structure.needs != "counts":
-            names.append(type(self.structure).__name__)
-        if self.parameters.needs != "counts" and not self.parameters.takes_tables:
-            names.append(type(self.parameters).__name__)
-        return f"several passes over the codes, by {' and '.join(names)}"
+    def rounds(self) -> dict[str, RoundCount]:
+        """Passes over the samples of the learners that make any, by their names."""
+        parts = (self.structure, self.parameters)
+        found = {type(part).__name__: part.rounds for part in parts}
+        return {
+            name: rounds for name, rounds in found.items() if rounds != RoundCount()
+        }
 
     def check_incremental(self) -> None:
         """Raise if the learners cannot learn incrementally."""

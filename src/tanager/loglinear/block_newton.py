@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
 from tanager.loglinear import numpy_passes as passes
+from tanager.loglinear.bootstrap_weights import bootstrap_weights
 from tanager.loglinear.certified_objective import (
     FactorLoss,
     FactorObjective,
@@ -75,6 +77,14 @@ class Term:
         new.factor, new.table = self.factor, self.table.copy()
         new.strength, new.effective = self.strength, self.effective
         return new
+
+
+def replace_tables(terms: Sequence[Term], tables: Sequence[FloatArray]) -> list[Term]:
+    """Copies of terms with copies of other tables."""
+    new = [term.copy() for term in terms]
+    for term, table in zip(new, tables, strict=True):
+        term.table[...] = table
+    return new
 
 
 class FactorFit:
@@ -151,6 +161,17 @@ class FactorFit:
         """
         new = FactorFit(samples, self.log_prior)
         new.take_terms([term.copy() for term in self.terms])
+        return new
+
+    def make_bag(self, key: IntArray) -> FactorFit:
+        """Make the fit with the same tables of a bootstrap sample; see `FactorBags`."""
+        weights = bootstrap_weights(self.samples.weights, key)
+        return self.refit_to(replace(self.samples, weights=weights))
+
+    def with_tables(self, tables: Sequence[FloatArray]) -> FactorFit:
+        """Make the fit with other tables of the same samples."""
+        new = FactorFit(self.samples, self.log_prior)
+        new.take_terms(replace_tables(self.terms, tables))
         return new
 
     def take_terms(self, terms: list[Term]) -> None:

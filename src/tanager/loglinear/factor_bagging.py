@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from tanager.loglinear.block_newton import FactorFit
-from tanager.types import FloatArray, IntArray
+from tanager.loglinear.bootstrap_weights import draw_key
+from tanager.types import FloatArray
 
 BAG_SWEEPS = 4
 """Sweeps over a bag, from the tables of the fit to all samples."""
@@ -21,9 +21,14 @@ class FactorBags:
 
     Parameters
     ----------
-    fit : FactorFit
+    fit : FactorFit or PartitionedFit
         The fit to all samples. It is not changed.
 
+    Notes
+    -----
+    Every sample is in a bag as often as its Poisson number with mean 1 says; see
+    `bootstrap_counts`. These depend on the random state and the positions of the
+    samples among those with labels, not on how the samples are split into parts.
     """
 
     def __init__(self, fit: FactorFit) -> None:
@@ -37,26 +42,18 @@ class FactorBags:
         return self._found.n_bags
 
     def draw(self, random: np.random.Generator) -> None:
-        """Add a bootstrap sample: as many samples, drawn with replacement."""
-        n_samples = len(self.fit.samples.labels)
-        drawn = random.integers(n_samples, size=n_samples)
-        self.add(np.bincount(drawn, minlength=n_samples))
+        """Add a bag with random counts of the samples."""
+        self.add(self.fit.make_bag(draw_key(random)))
 
-    def add(self, counts: IntArray) -> None:
-        """Add a bag with the given count of every sample, shape (n_samples,)."""
-        samples = self.fit.samples
-        weights = (samples.weights * counts).astype(np.float32)
-        bag = self.fit.refit_to(replace(samples, weights=weights))
+    def add(self, bag: FactorFit) -> None:
+        """Fit a bag, which has the tables of the fit, and add its tables."""
         bag.sweep(BAG_SWEEPS)
         # One assignment: Ctrl-C finds a bag in all moments or in none.
         self._found = self._found.add([term.table for term in bag.terms])
 
     def mean(self) -> FactorFit:
         """The fit with the means of all tables, and its posteriors."""
-        fit = self.fit.copy()
-        for term, mean in zip(fit.terms, self._found.means, strict=True):
-            term.table = mean.copy()
-        return fit.refit_to(fit.samples)
+        return self.fit.with_tables(self._found.means)
 
     def deviations(self) -> list[FloatArray]:
         """Standard deviations of all tables, shape (n_cells, n_columns) each.

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from tanager.data.coded_data import ArrayData, CodedData
-from tanager.loglinear.block_newton import FactorFit, Term
+from tanager.loglinear.block_newton import FactorFit, Term, replace_tables
+from tanager.loglinear.bootstrap_weights import bootstrap_weights
 from tanager.loglinear.certified_objective import (
     FactorObjective,
     SummedFactorLoss,
@@ -21,7 +23,7 @@ from tanager.loglinear.factor_certificate import (
 )
 from tanager.loglinear.factor_layout import balance_tables
 from tanager.loglinear.factor_samples import FactorSamples
-from tanager.types import FloatArray
+from tanager.types import FloatArray, IntArray
 from tanager.utils.threads import row_blocks
 
 GROUPS = 32
@@ -50,12 +52,22 @@ class PartFit:
     def of(
         cls,
         part: ArrayData,
+        first: int,
         log_prior: FloatArray,
         factors: Sequence[Factor],
         tables: Sequence[FloatArray],
+        key: IntArray | None,
     ) -> PartFit:
-        """Compute the posteriors of the labelled samples under some tables."""
-        fit = FactorFit(FactorSamples.of_part(part), log_prior)
+        """Compute the posteriors of the labelled samples under some tables.
+
+        `first` of them are in the parts before. `key` is that of a bootstrap sample,
+        None for all samples once.
+        """
+        samples = FactorSamples.of_part(part)
+        if key is not None:
+            weights = bootstrap_weights(samples.weights, key, first)
+            samples = replace(samples, weights=weights)
+        fit = FactorFit(samples, log_prior)
         terms = [Term(factor, table.shape[1], 1.0) for factor, table in zip(
             factors, tables, strict=True
         )]  # fmt: skip
@@ -67,10 +79,7 @@ class PartFit:
     def replace_tables(self, tables: Sequence[FloatArray]) -> PartFit:
         """Compute the posteriors under other tables of the same factors."""
         self._pending = []
-        terms = [term.copy() for term in self.fit.terms]
-        for term, table in zip(terms, tables, strict=True):
-            term.table[...] = table
-        self.fit.take_terms(terms)
+        self.fit.take_terms(replace_tables(self.fit.terms, tables))
         return self
 
     def change(self, numbers: Sequence[int], changes: Sequence[FloatArray]) -> PartFit:
@@ -119,6 +128,10 @@ class PartitionedFit:
         are made there, too.
     total : float
         Weight of all samples.
+    starts : sequence of int
+        For every part, how many labelled samples are in the parts before.
+    key : ndarray of int64, shape (2,), or None, default=None
+        The bootstrap sample to fit to; see `bootstrap_counts`. None is all samples.
 
     Notes
     -----
@@ -130,19 +143,43 @@ class PartitionedFit:
     With one factor in a group the steps are those of `FactorFit`.
     """
 
-    def __init__(self, data: CodedData, some: FactorFit, total: float) -> None:
+    def __init__(
+        self,
+        data: CodedData,
+        some: FactorFit,
+        total: float,
+        starts: Sequence[int],
+        key: IntArray | None = None,
+    ) -> None:
         self.terms = some.terms
         self.log_prior = some.log_prior
         self.samples = some.samples
         self._data = data
         self._some = some
+        self._total = total
+        self._starts = starts
         self._ratio = total / float(some.samples.weights.sum(dtype=np.float64))
         self._parts = data.place(
             PartFit.of,
             some.log_prior,
             [term.factor for term in self.terms],
             [term.table.copy() for term in self.terms],
+            key,
+            each=starts,
         )
+
+    def make_bag(self, key: IntArray) -> PartitionedFit:
+        """Make the fit with the same tables of a bootstrap sample; see `FactorBags`.
+
+        Step lengths have the curvature of the subsample without bootstrap.
+        """
+        some = self._some.copy()
+        return PartitionedFit(self._data, some, self._total, self._starts, key)
+
+    def with_tables(self, tables: Sequence[FloatArray]) -> PartitionedFit:
+        """Make the fit with other tables of the same samples."""
+        some = self._some.with_tables(tables)
+        return PartitionedFit(self._data, some, self._total, self._starts)
 
     def sweep(self, times: int) -> None:
         """Take a step on every factor, `times` times."""

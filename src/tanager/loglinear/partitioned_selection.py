@@ -94,7 +94,8 @@ class PartitionedSelection(FactorSelection):
         some = FactorFit(samples, self.log_prior)
         some.take_terms(terms)
         some.add(self._missing_factors(terms), self._strength[2])
-        fit = PartitionedFit(self._data, some, self._total)
+        starts = self._starts.sum(axis=1).tolist()
+        fit = PartitionedFit(self._data, some, self._total, starts)
         fit.sweep(LAST_SWEEPS)
         fit.count_classes()
         return fit  # type: ignore[return-value] # has what FactorTables need

@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from tanager.data.coded_data import CodedData
+from tanager.data.round_count import RoundCount
 from tanager.model.layout import Parameters
 from tanager.model.structure import Structure
 from tanager.optim import Monitor, warn_not_converged
@@ -80,6 +81,7 @@ class APN(ParameterLearner):
     """
 
     uses_unlabelled: ClassVar[bool] = True
+    rounds = RoundCount(2, ((1, "evaluation"),))
 
     def __init__(
         self,

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 
 from tanager.data.coded_data import CodedData, block_bytes
 from tanager.data.counts import Counts
+from tanager.data.round_count import RoundCount
 from tanager.errors import CapabilityError
 from tanager.losses.base import Loss
 from tanager.model.layout import Parameters
@@ -88,6 +89,13 @@ class ParameterLearner(BaseEstimator, metaclass=ABCMeta):
         A structure score exchanges such CPTs one family at a time.
         """
         return None
+
+    @property
+    def rounds(self) -> RoundCount:
+        """Passes over the samples that `learn` makes, or rounds on a cluster."""
+        if self.needs == "counts":
+            return RoundCount(1)
+        return RoundCount(0, ((1, "step"),))
 
     def sample_bytes(self, n_features: int, n_classes: int) -> int:
         """Memory per sample, besides its codes, that `learn` takes, about.

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import clone
 
 from tanager.data.coded_data import CodedData
+from tanager.data.round_count import RoundCount
 from tanager.errors import CapabilityError
 from tanager.loglinear.model import NetworkModel
 from tanager.loglinear.solver import select_penalty
@@ -117,6 +118,7 @@ class ConditionalLikelihood(ParameterLearner):
     """
 
     suits_missing_state: ClassVar[bool] = True
+    rounds = RoundCount(8, ((1, "evaluation"),))
 
     def __init__(
         self,

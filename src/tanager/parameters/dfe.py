@@ -13,6 +13,7 @@ from sklearn.base import clone
 from tanager.data.coded_data import CodedData
 from tanager.data.counts import Counts
 from tanager.data.partitioned_data import same_part
+from tanager.data.round_count import RoundCount
 from tanager.errors import InputError, unknown_name
 from tanager.model.layout import FamilyLayout, Parameters
 from tanager.model.structure import Structure
@@ -122,6 +123,11 @@ class DFE(ParameterLearner):
         self.passes = passes
         self.alpha = alpha
         self.shuffle = shuffle
+
+    @property
+    def rounds(self) -> RoundCount:
+        """Rounds; see `ParameterLearner`."""
+        return RoundCount(self.passes + 1)
 
     def learn(
         self,

@@ -8,6 +8,7 @@ from functools import partial
 import numpy as np
 
 from tanager.data.coded_data import CodedData
+from tanager.data.round_count import RoundCount
 from tanager.model.layout import FamilyLayout, Parameters
 from tanager.model.structure import Structure
 from tanager.optim import (
@@ -148,6 +149,13 @@ class ELR(ParameterLearner):
         self.zero = zero
         self.tol = tol
         self.max_iter = max_iter
+
+    @property
+    def rounds(self) -> RoundCount:
+        """Rounds; see `ParameterLearner`."""
+        folds = self.folds or 0
+        repeated = ((1, "evaluation"), (1, "iteration"))
+        return RoundCount(3 + 3 * folds, repeated if folds else repeated[:1])
 
     @property
     def order_matters(self) -> bool:

@@ -8,6 +8,7 @@ import numpy as np
 
 from tanager.data.coded_data import CodedData
 from tanager.data.counts import Counts
+from tanager.data.round_count import RoundCount
 from tanager.model.layout import Parameters
 from tanager.model.structure import Structure
 from tanager.optim import Monitor, warn_not_converged
@@ -90,6 +91,7 @@ class EM(ParameterLearner):
     """
 
     uses_unlabelled: ClassVar[bool] = True
+    rounds = RoundCount(2, ((1, "evaluation"),))
 
     def __init__(
         self, *, alpha: float = 1.0, tol: float = 1e-6, max_iter: int = 200

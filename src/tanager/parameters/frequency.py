@@ -8,6 +8,7 @@ import numpy as np
 
 from tanager.data.coded_data import CodedData
 from tanager.data.counts import Counts
+from tanager.data.round_count import RoundCount
 from tanager.model.layout import Parameters
 from tanager.model.structure import Structure
 from tanager.parameters.base import ParameterLearner, Smoothing
@@ -52,6 +53,7 @@ class Frequency(ParameterLearner):
     """
 
     needs: ClassVar[Literal["counts", "rows"]] = "counts"
+    rounds = RoundCount(1)
 
     def __init__(self, *, alpha: float = 1.0, zero: float | None = None) -> None:
         self.alpha = alpha

@@ -7,6 +7,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from tanager.data.coded_data import CodedData
+from tanager.data.round_count import RoundCount
 from tanager.errors import CapabilityError, InputError
 from tanager.model.layout import Parameters
 from tanager.model.structure import Structure
@@ -49,6 +50,7 @@ but NaiveBayes learns no CPTs ...
 
     needs: ClassVar[Literal["counts", "rows"]] = "counts"
     takes_tables: ClassVar[bool] = True
+    rounds = RoundCount()
 
     def learn(
         self,

@@ -8,6 +8,7 @@ import numpy as np
 
 from tanager.data.coded_data import CodedData
 from tanager.data.folds import hold_out
+from tanager.data.round_count import RoundCount
 from tanager.losses import ConditionalLikelihoodLoss, Loss, check_loss, set_margin
 from tanager.losses.loss_checks import overflow_error
 from tanager.model.layout import FamilyLayout, Parameters
@@ -125,6 +126,7 @@ class LossMinimizer(ParameterLearner):
     """
 
     order_matters = True
+    rounds = RoundCount(1, ((1, "epoch"),))
 
     def __init__(
         self,

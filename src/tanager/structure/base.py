@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from tanager.data.coded_data import CodedData, block_bytes
+from tanager.data.round_count import RoundCount
 from tanager.errors import CapabilityError
 from tanager.loglinear.factor_statistics import FactorStatistics
 from tanager.loglinear.fitted_factors import FactorTables
@@ -93,6 +94,13 @@ class StructureLearner(BaseEstimator, metaclass=ABCMeta):
     def given_arcs(self) -> Sequence[tuple[str, str]]:
         """Arcs (parent, child) that the user asks for, whatever the data say."""
         return () if self.constraints is None else tuple(self.constraints.required)
+
+    @property
+    def rounds(self) -> RoundCount:
+        """Passes over the samples that `learn` makes, or rounds on a cluster."""
+        if self.needs == "counts":
+            return RoundCount(1)
+        return RoundCount(0, ((1, "step"),))
 
     def sample_bytes(self, n_features: int, n_classes: int) -> int:
         """Memory per sample, besides its codes, that `learn` takes, about.

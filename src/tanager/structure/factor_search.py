@@ -9,16 +9,18 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tanager.data.coded_data import ArrayData, CodedData
-from tanager.errors import CapabilityError, InputError
+from tanager.data.round_count import RoundCount
+from tanager.errors import InputError
 from tanager.loglinear.block_newton import FactorFit
 from tanager.loglinear.factor_bagging import FactorBags
 from tanager.loglinear.factor_certificate import Certificate
 from tanager.loglinear.factor_samples import FactorSamples, check_sample_weights
-from tanager.loglinear.factor_selection import FactorSelection
+from tanager.loglinear.factor_selection import LAST_SWEEPS, FactorSelection
 from tanager.loglinear.factor_statistics import FactorStatistics
 from tanager.loglinear.factor_update import merge_factors, update_factors
 from tanager.loglinear.fitted_factors import FactorTables
 from tanager.loglinear.kept_samples import most_kept
+from tanager.loglinear.partitioned_fit import GROUPS
 from tanager.loglinear.partitioned_selection import (
     FEW_SAMPLES,
     PartitionedSelection,
@@ -64,7 +66,8 @@ class FactorSearch(StructureLearner):
         every feature, 15 for fewer than 6,000 samples, and at most one for every
         sample.
     n_bags : int, default=1
-        Number of bootstrap samples. With 2 and more, the factors and strengths found
+        Number of bootstrap samples, in which every sample is a Poisson number of times
+        with mean 1. With 2 and more, the factors and strengths found
         are fitted again to each of them, and the tables are averaged into one model.
         Its standard errors are then the standard deviations of the tables; see `Notes`.
     constraints : Constraints or None, default=None
@@ -158,6 +161,16 @@ class FactorSearch(StructureLearner):
         self.verbose = verbose
 
     @property
+    def rounds(self) -> RoundCount:
+        """Rounds; see `StructureLearner`."""
+        fits = 1 + (self.n_bags if self.n_bags > 1 else 0)
+        on_cluster = f"at most {fits * LAST_SWEEPS * GROUPS:,} on a cluster"
+        repeated = [(fits * LAST_SWEEPS, f"factor ({on_cluster})")]
+        if self.tol is not None:
+            repeated.append((1, "pass of the certificate"))
+        return RoundCount(6, tuple(repeated))
+
+    @property
     def order_matters(self) -> bool:
         """Whether samples are held out by their position: always."""
         return True
@@ -165,11 +178,11 @@ class FactorSearch(StructureLearner):
     def sample_bytes(self, n_features: int, n_classes: int) -> int:  # noqa: ARG002
         """Memory per sample, besides its codes, that `learn` takes, about.
 
-        Weight and posteriors in single precision, twice with bags, which are also
-        drawn; `tol` takes posteriors in double precision.
+        Weight and posteriors in single precision, twice with bags; `tol` takes
+        posteriors in double precision.
         """
         n_columns = 1 if n_classes == 2 else n_classes
-        bags = 4 * n_columns + 28 if self.n_bags > 1 else 0
+        bags = 4 * n_columns + 8 if self.n_bags > 1 else 0
         exact = 8 * n_columns if self.tol is not None else 0
         return 4 * n_columns + 5 + max(bags, exact)
 
@@ -190,7 +203,7 @@ class FactorSearch(StructureLearner):
     ) -> StructureResult:
         if data.in_parts and data.n_samples <= FEW_SAMPLES:
             data = data.stratified_sample(FEW_SAMPLES)  # all of them
-        selection = self._select(data, options)
+        selection = _prepare_selection(data, options)
         fit = selection.run()
         deviations = None
         if self.n_bags > 1:
@@ -240,18 +253,6 @@ class FactorSearch(StructureLearner):
         """Fit the factors to the samples of both; see `StructureLearner.merge`."""
         self._options(one.schema)
         return _make_result(merge_factors(one, other), None, (), None)
-
-    def _select(self, data: CodedData, options: SelectionOptions) -> FactorSelection:
-        """Prepare a selection; raise for what needs all samples in one place."""
-        if not data.in_parts:
-            return _select_in_memory(data, options)
-        if self.n_bags != 1:
-            raise CapabilityError(
-                f"FactorSearch(n_bags={self.n_bags!r}) needs all samples in one place, "
-                f"but there are more than {FEW_SAMPLES:,} in partitions. Use n_bags=1, "
-                "or fit to a sample in memory."
-            )
-        return PartitionedSelection(data, options)
 
     def _fill_bags(self, fit: FactorFit, random: np.random.Generator) -> FactorBags:
         """Fit the bags, as many of them as there is time for."""
@@ -319,8 +320,10 @@ class FactorSearch(StructureLearner):
             )
 
 
-def _select_in_memory(data: CodedData, options: SelectionOptions) -> FactorSelection:
-    """Prepare a selection from samples in memory."""
+def _prepare_selection(data: CodedData, options: SelectionOptions) -> FactorSelection:
+    """Prepare a selection from samples in memory or in parts."""
+    if data.in_parts:
+        return PartitionedSelection(data, options)
     codes, labels, weights = _labelled(data)
     if not len(labels):
         raise no_rows_error()

@@ -8,6 +8,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from tanager.data.coded_data import CodedData
+from tanager.data.round_count import RoundCount
 from tanager.errors import InputError
 from tanager.model.schema import Schema
 from tanager.model.structure import Structure, find_cycle
@@ -45,6 +46,7 @@ class Fixed(StructureLearner):
     """
 
     needs: ClassVar[Literal["counts", "rows"]] = "counts"
+    rounds = RoundCount()
 
     def __init__(self, edges: Sequence[Arc] = (), *, class_rooted: bool = True) -> None:
         self.edges = edges

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 
 from tanager.data.coded_data import CodedData
+from tanager.data.round_count import RoundCount
 from tanager.model.schema import Schema
 from tanager.model.structure import Structure
 from tanager.structure.base import StructureLearner, StructureResult
@@ -132,6 +133,8 @@ class ConstraintBased(StructureLearner):
     rain, slips: independent given class (-0.0007 < 0.01 nats), thicken
     tap, slips: independent given class (-0.0004 < 0.01 nats), thicken
     """
+
+    rounds = RoundCount(1, ((1, "test"),))
 
     def __init__(
         self,

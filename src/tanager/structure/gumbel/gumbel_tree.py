@@ -12,6 +12,7 @@ import numpy as np
 from tanager.data.coded_data import CodedData
 from tanager.data.folds import hold_out
 from tanager.data.information import conditional_information
+from tanager.data.round_count import RoundCount
 from tanager.errors import InputError, unknown_name
 from tanager.losses import HybridLoss, Loss, check_loss, set_margin
 from tanager.model.schema import Schema
@@ -182,6 +183,7 @@ class GumbelTree(StructureLearner):
     order_matters = True
     # Class of the default loss, whose weights a hyperparameter search sets.
     default_loss: ClassVar[type[Loss]] = HybridLoss
+    rounds = RoundCount(1, ((1, "epoch"),))
 
     def __init__(
         self,

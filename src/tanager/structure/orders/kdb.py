@@ -10,6 +10,7 @@ import numpy as np
 from tanager.data.coded_data import CodedData, RowBlock
 from tanager.data.information import class_information, conditional_information
 from tanager.data.partitioned_data import same_part
+from tanager.data.round_count import RoundCount
 from tanager.model.schema import Schema
 from tanager.model.structure import Structure
 from tanager.parameters.frequency import Frequency
@@ -87,6 +88,11 @@ class KDB(StructureLearner):
         self.select = select
         self.alpha = alpha
         self.constraints = constraints
+
+    @property
+    def rounds(self) -> RoundCount:
+        """Rounds; see `StructureLearner`."""
+        return RoundCount(4 if self.select else 2)
 
     @property
     def needs(self) -> Literal["counts", "rows"]:  # type: ignore[override]

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tanager.data.coded_data import CodedData
+from tanager.data.round_count import RoundCount
 from tanager.loglinear.linear_maps import state_groups
 from tanager.loglinear.model import NetworkModel
 from tanager.loglinear.objective import TINY, PenalisedObjective
@@ -130,6 +131,7 @@ class ResidualTree(StructureLearner):
 
     suits_many_bins: ClassVar[bool] = True
     takes_smoothing: ClassVar[bool] = True
+    rounds = RoundCount(2, ((7, "stage"), (1, "evaluation")))
 
     def __init__(
         self,

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from tanager.data.coded_data import CodedData
+from tanager.data.round_count import RoundCount
 from tanager.scores import Score
 from tanager.structure.constraints import Constraints
 from tanager.structure.search.search_loop import Candidates, Search, SearchLearner
@@ -59,6 +60,8 @@ class GreedyKTree(SearchLearner):
     >>> [(step["arcs"], step["score"]) for step in model.trace_["structure"]]
     [([('x0', 'x1')], 20.0)]
     """
+
+    rounds = RoundCount(4, ((2, "step"), (1, "group of new families")))
 
     def __init__(
         self,

@@ -9,6 +9,7 @@ from time import perf_counter
 import numpy as np
 
 from tanager.data.coded_data import CodedData
+from tanager.data.round_count import RoundCount
 from tanager.errors import InputError
 from tanager.model.schema import Schema
 from tanager.model.structure import find_cycle
@@ -105,6 +106,8 @@ class HillClimbing(StructureLearner):
     [('add', [('x1', 'x0')]), ('delete', [('class', 'x2')]), \
 ('delete', [('class', 'x0')]), (None, [])]
     """
+
+    rounds = RoundCount(3, ((1, "group of new families"),))
 
     def __init__(
         self,

@@ -10,6 +10,7 @@ from time import perf_counter
 import numpy as np
 
 from tanager.data.coded_data import CodedData
+from tanager.data.round_count import RoundCount
 from tanager.errors import InputError
 from tanager.model.schema import Schema
 from tanager.scores import Score
@@ -64,6 +65,8 @@ class SuperParent(SearchLearner):
     >>> model.fit(X, [0, 1, 1, 0] * 5).network_.edges
     (('class', 'x0'), ('class', 'x1'), ('x0', 'x1'))
     """
+
+    rounds = RoundCount(4, ((3, "step"), (1, "group of new families")))
 
     def __init__(
         self,

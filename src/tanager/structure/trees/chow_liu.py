@@ -9,6 +9,7 @@ import numpy as np
 
 from tanager.data.coded_data import CodedData
 from tanager.data.information import conditional_information, explaining_away
+from tanager.data.round_count import RoundCount
 from tanager.model.schema import Schema
 from tanager.model.structure import Structure
 from tanager.structure.base import StructureLearner, StructureResult
@@ -80,6 +81,7 @@ class ChowLiu(StructureLearner):
     """
 
     needs: ClassVar[Literal["counts", "rows"]] = "counts"
+    rounds = RoundCount(2)
     suits_many_bins: ClassVar[bool] = True
 
     def __init__(

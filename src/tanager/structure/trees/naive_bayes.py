@@ -7,6 +7,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from tanager.data.coded_data import CodedData
+from tanager.data.round_count import RoundCount
 from tanager.model.structure import Structure
 from tanager.structure.base import StructureLearner, StructureResult
 
@@ -23,6 +24,7 @@ class NaiveBayes(StructureLearner):
     """
 
     needs: ClassVar[Literal["counts", "rows"]] = "counts"
+    rounds = RoundCount()
     suits_many_bins: ClassVar[bool] = True
 
     def learn(

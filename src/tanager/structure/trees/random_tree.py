@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from tanager.data.coded_data import CodedData
+from tanager.data.round_count import RoundCount
 from tanager.model.schema import Schema
 from tanager.model.structure import Structure
 from tanager.structure.base import StructureLearner, StructureResult
@@ -49,6 +50,7 @@ class RandomTree(StructureLearner):
     (('class', 'x0'), ('class', 'x1'), ('x0', 'x1'))
     """
 
+    rounds = RoundCount(1)
     suits_many_bins: ClassVar[bool] = True
 
     def __init__(
