@@ -155,21 +155,31 @@ def test_the_same_model_gives_the_same_file(tree, tmp_path):
     assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
 
 
-def make_wide(n_features, n_samples=400, seed=0):
+def make_wide(n_features, n_samples=400, seed=0, n_classes=2):
     random = np.random.default_rng(seed)
     X = random.normal(size=(n_samples, n_features))
     score = X[:, :10].sum(axis=1) + X[:, 0] * X[:, 1]
-    return pd.DataFrame(X).rename(columns="x{}".format), score > 0
+    ends = [0.0] if n_classes == 2 else np.quantile(score, [1 / 3, 2 / 3])
+    X = pd.DataFrame(X).rename(columns="x{}".format)
+    return X, np.searchsorted(ends, score)
 
 
-@pytest.mark.parametrize("structure", ["auto", "tan-res"])
-@pytest.mark.parametrize(("n_features", "limit"), [(60, 500_000), (300, 1_500_000)])
+@pytest.mark.parametrize(
+    ("structure", "n_features", "limit", "n_samples", "n_classes"),
+    [
+        ("auto", 60, 500_000, 400, 2),
+        ("auto", 300, 1_500_000, 400, 2),
+        ("tan-res", 60, 500_000, 400, 2),
+        ("tan-res", 300, 1_500_000, 400, 2),
+        ("2-tree-res", 60, 500_000, 2000, 3),
+    ],
+)
 @pytest.mark.slow
 @pytest.mark.skipif(
     bool(numba.config.DISABLE_JIT), reason="takes minutes with compilation off"
 )
-def test_sizes(n_features, limit, structure, tmp_path):
-    X, y = make_wide(n_features)
+def test_sizes(n_features, limit, structure, n_samples, n_classes, tmp_path):
+    X, y = make_wide(n_features, n_samples, n_classes=n_classes)
     model = BayesNetClassifier(structure=structure).fit(X, y)
     model.report(tmp_path / "report.html", X, y)
     assert os.path.getsize(tmp_path / "report.html") < limit

@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from scipy.special import logsumexp
 
 from tanager.report.payload import STEP, to_units
 from tanager.types import FloatArray, IntArray
@@ -35,9 +34,6 @@ MAX_ERROR = 2.0**-36
 
 MAX_UNITS = 2**51
 """Bound on mixed differences in units, so that their sums are exact in a page."""
-
-NORMALISED = 1e-12
-"""Largest logarithm of the sum of a row that the page may normalise."""
 
 MAX_LEVELS = 4096
 """Largest number of different entries of one table as levels."""
@@ -76,8 +72,8 @@ def code_table(table: FloatArray, owner_axis: int | None) -> CodedTable:
     table : ndarray of float64, shape (n_classes, n_states of every feature...)
         Logarithms; the first axis has one entry where the class has no effect.
     owner_axis : int or None
-        Axis of the variable whose probabilities given all others these are; None of a
-        table that is only a part of a CPT.
+        Axis of the variable over which the page may normalise, as these are its
+        probabilities given all others; None where it must not.
 
     Examples
     --------
@@ -87,10 +83,6 @@ def code_table(table: FloatArray, owner_axis: int | None) -> CodedTable:
     >>> found.coding, found.normalised, np.unique(np.exp(found.logs)).round()
     ('levels', True, array([1., 2., 5., 9.]))
     """
-    if owner_axis is not None:
-        sums = logsumexp(table, axis=owner_axis)
-        if np.abs(sums).max(initial=0.0) > NORMALISED:
-            owner_axis = None
     no_logs, no_effects = np.empty(0), np.empty(0, dtype=np.int64)
     values = CodedTable("values", table, no_effects)
     found = [(_n_bits(np.diff(to_units(table.ravel(), STEP), prepend=0)), values)]

@@ -18,6 +18,8 @@ MODULES = (
     "numerics.js",
     "binary_text.js",
     "payload.js",
+    "table_places.js",
+    "normalisers.js",
     "cpt_packing.js",
     "elimination.js",
     "forest_terms.js",

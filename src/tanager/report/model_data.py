@@ -16,6 +16,11 @@ from tanager.report.cpt_packing import (
     merge_levels,
     mixed_effects,
 )
+from tanager.report.family_normalisers import (
+    StoredTables,
+    is_normalised,
+    leave_out_normalisers,
+)
 from tanager.report.payload import Payload
 
 EXACT_INTEGERS = 2**53
@@ -25,7 +30,7 @@ MAX_MODEL_BYTES, MAX_FEATURE_BYTES = 1_350_000, 4_500
 """Letters that cut points and tables may take, in all or for every feature if that is
 more: a page of up to 300 features has at most 1.5 MB."""
 
-MAX_PAGE_CELLS = 3_000_000
+MAX_PAGE_CELLS = 8_000_000
 """Entries of all tables that a page holds; the browser needs time for each."""
 
 
@@ -135,27 +140,38 @@ def _describe_cpts(
     """Parents and the axes of every table, the class last; see `cpt_packing`.
 
     The numbers of a table are ordered by class, so that neighbours are neighbouring
-    states. With `complete_only` tables of effects have only the contrasts of the
-    classes: the rest is the same for every class, so that it does not change the
-    posterior of a complete sample.
+    states. The page computes normalisers of sums; see `family_normalisers`. With
+    `complete_only` tables of effects have only the contrasts of the classes: the rest
+    is the same for every class, so that it does not change the posterior of a complete
+    sample. Normalisers do not follow from contrasts and are stored then.
     """
     structure, layout = network.structure, network.parameters.layout
+    log_theta = network.parameters.log_theta
+    if complete_only:
+        stored = StoredTables.of(network)
+    else:
+        stored = leave_out_normalisers(network)
     entries = []
     values, effects = [np.empty(0)], [np.empty(0, dtype=np.int64)]
     levels: list[CodedTable] = []
     for t, (owner, axes) in enumerate(zip(layout.owners, layout.axes, strict=True)):
-        table = layout.table(network.parameters.log_theta, t)
         ordered = [v for v in axes if v != layout.target]
+        own_axes = [*ordered, layout.target] if layout.target in axes else ordered
+        entry: dict[str, Any] = {"owner": owner, "axes": own_axes}
+        entries.append(entry)
+        if t in stored.normalisers:
+            entry |= {"coding": "normaliser", "up": stored.normalisers[t]}
+            continue
+        table = stored.tables[t]
         if layout.target in axes:
             table = np.moveaxis(table, axes.index(layout.target), 0)
         else:
             table = table[None]
-        is_cpt = len(layout.tables_of(owner)) == 1 and owner in ordered
-        coded = code_table(table, ordered.index(owner) + 1 if is_cpt else None)
-        if layout.target in axes:
-            ordered.append(layout.target)
-        entry: dict[str, Any] = {"owner": owner, "axes": ordered}
-        entry["coding"], entry["normalised"] = coded.coding, coded.normalised
+        coded = code_table(
+            table,
+            ordered.index(owner) + 1 if is_normalised(layout, log_theta, t) else None,
+        )
+        entry |= {"coding": coded.coding, "normalised": coded.normalised}
         if coded.coding == "values":
             values.append(coded.logs.ravel())
         elif coded.coding == "levels":
@@ -167,7 +183,6 @@ def _describe_cpts(
             effects.append(whole[1:].ravel())
         else:
             effects.append(coded.effects.ravel())
-        entries.append(entry)
     payload.add_logs("tables", np.concatenate(values))
     payload.add_sparse("effects", np.concatenate(effects))
     distinct, places = merge_levels(levels)

@@ -1,17 +1,21 @@
 // CPTs from their values, from levels, or from effects: mixed differences of the first
 // class and of contrasts of the other classes with it. Of "contrasts" the values of the
-// first class are zeros. The Python side is cpt_packing.py.
+// first class are zeros. A "normaliser" follows from the other tables of its family. The
+// Python side is cpt_packing.py.
+
+import { normaliseFamilies } from "./normalisers.js";
 
 const EFFECT_STEP = 2 ** -40;
 
-export function readTables({ tables, target }, arrays, nStates) {
+export function readTables({ tables, order, target }, arrays, nStates) {
   const nClasses = nStates[target];
   const places = { values: 0, levels: 0, effects: 0 };
-  return tables.map(({ owner, axes, coding, normalised }) => {
+  const found = tables.map(({ owner, axes, coding }) => {
     const shape = axes.filter((v) => v !== target).map((v) => nStates[v]);
     const n = shape.reduce((product, size) => product * size, 1);
     const K = axes.includes(target) ? nClasses : 1;
     const values = new Float64Array(n * K); // the class is the last axis
+    if (coding === "normaliser") return { owner, axes, values };
     const first = coding === "contrasts" ? 1 : 0;
     for (let c = first; c < K; c++) {
       if (coding === "values") {
@@ -32,9 +36,10 @@ export function readTables({ tables, target }, arrays, nStates) {
         places.effects += n;
       }
     }
-    if (normalised) normaliseRows(values, axes, owner, nStates);
     return { owner, axes, values };
   });
+  normaliseFamilies(found, tables, order, nStates, target);
+  return found;
 }
 
 // Cumulative sums along every axis, in place.
@@ -48,25 +53,5 @@ function sumAlongAxes(values, shape) {
       }
     }
     stride = block;
-  }
-}
-
-// Subtracts the log of the sum over the states of the owner, in place.
-function normaliseRows(values, axes, owner, nStates) {
-  const n = nStates[owner];
-  const after = axes.slice(axes.indexOf(owner) + 1);
-  const stride = after.reduce((product, v) => product * nStates[v], 1);
-  for (let start = 0; start < values.length; start += n * stride) {
-    for (let first = start; first < start + stride; first++) {
-      const end = first + n * stride;
-      let largest = -Infinity;
-      for (let i = first; i < end; i += stride) {
-        if (values[i] > largest) largest = values[i];
-      }
-      let sum = 0;
-      for (let i = first; i < end; i += stride) sum += Math.exp(values[i] - largest);
-      const logSum = largest + Math.log(sum);
-      for (let i = first; i < end; i += stride) values[i] -= logSum;
-    }
   }
 }

@@ -7,6 +7,8 @@
 // other features). Both are exact (Darwiche 2003, A differential approach to inference
 // in Bayesian networks).
 
+import { placesOf } from "./table_places.js";
+
 export const MAX_CELLS = 3e6;
 
 // Order of elimination that adds few edges (min-fill); ties go to the lowest index.
@@ -91,42 +93,18 @@ export class Elimination {
           `Exact inference needs more than ${maxCells.toLocaleString("en")} cells.`,
         );
       }
-      const places = own.map((factor) => this.places(factor.axes, axes, size));
-      const message = {
-        axes: rest,
-        values: new Float64Array(size / nStates[variable]),
-      };
-      const next = place(message);
-      const total = new Float64Array(size);
-      const nZeros = new Int32Array(size);
-      return { variable, own, places, size, message, next, total, nZeros };
+      const message = { axes: rest, values: null };
+      return { variable, own, axes, size, message, next: place(message) };
     });
-    this.lastPlaces = this.last.map((f) =>
-      this.places(f.axes, [target], this.nClasses),
-    );
-  }
-
-  // For every cell over `axes` the place in a factor over some of them.
-  places(own, axes, size) {
-    const strides = new Map();
-    let stride = 1;
-    for (let i = own.length - 1; i >= 0; i--) {
-      strides.set(own[i], stride);
-      stride *= this.nStates[own[i]];
+    // Memory only once it is known to suffice.
+    for (const bucket of this.buckets) {
+      const { variable, own, axes, size, message } = bucket;
+      bucket.places = own.map((factor) => placesOf(factor.axes, axes, nStates));
+      message.values = new Float64Array(size / nStates[variable]);
+      bucket.total = new Float64Array(size);
+      bucket.nZeros = new Int32Array(size);
     }
-    const out = new Int32Array(size);
-    let block = 1;
-    for (let i = axes.length - 1; i >= 0; i--) {
-      const step = strides.get(axes[i]) ?? 0;
-      const n = this.nStates[axes[i]];
-      if (step) {
-        for (let cell = 0; cell < size; cell++) {
-          out[cell] += step * (Math.floor(cell / block) % n);
-        }
-      }
-      block *= n;
-    }
-    return out;
+    this.lastPlaces = this.last.map((f) => placesOf(f.axes, [target], nStates));
   }
 
   // After a change of tables.
