@@ -57,7 +57,18 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
-html_sidebars = {"index": [], "install": [], "results": [], "scoreboard": []}
+# Pages without neighbours have no list of them.
+SINGLE_PAGES = (
+    "index",
+    "install",
+    "quickstart",
+    "results",
+    "scoreboard",
+    "search",
+    "genindex",
+)
+html_sidebars = {page: [] for page in SINGLE_PAGES}
+html_domain_indices = False
 
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
@@ -74,6 +85,8 @@ sphinx_gallery_conf = {
     "within_subsection_order": "ExampleTitleSortKey",
     "image_scrapers": ("matplotlib",),
     "capture_repr": ("_repr_html_", "__repr__"),
+    "ignore_repr_types": r"matplotlib\.",
+    "write_computation_times": False,
     "reset_modules": ("matplotlib",),
 }
 
@@ -88,6 +101,12 @@ PAGES_ELSEWHERE = {
     "examples/README.rst": "gallery/index.rst",
     "docs/": "",
 }
+
+
+# A blank line ends the output of an example for doctest; readers do not need it.
+EXAMPLE_END = re.compile(
+    r"(^ *```python\n(?:(?!^ *```).*\n)*?)\n( *```$)", re.MULTILINE
+)
 
 
 def _redirect_links(text: str) -> str:
@@ -105,10 +124,11 @@ def _redirect_links(text: str) -> str:
 def _read_page(app: Any, docname: str, source: list[str]) -> None:
     if not docname.startswith("methods/"):  # these link to pages of this folder
         source[0] = _redirect_links(source[0])
+    source[0] = EXAMPLE_END.sub(r"\1\2", source[0])
 
 
 def _read_included(app: Any, path: Any, docname: str, source: list[str]) -> None:
-    source[0] = _redirect_links(source[0])
+    source[0] = EXAMPLE_END.sub(r"\1\2", _redirect_links(source[0]))
 
 
 def _skip_scikit_learn(

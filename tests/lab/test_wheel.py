@@ -98,7 +98,7 @@ def test_the_metadata_of_the_wheel(packages):
     assert metadata["Requires-Python"] == ">=3.11"
     extras = CONFIG["project"]["optional-dependencies"]
     assert set(metadata.get_all("Provides-Extra")) == set(extras)
-    assert "tanager = tanager.cli:main" in entry_points
+    assert "tanager = tanager.__main__:main" in entry_points
 
 
 @pytest.mark.slow

@@ -9,6 +9,7 @@ import pytest
 
 from tanager.utils import compile_notice
 from tanager.utils.compile_notice import CompileNotice
+from tanager.utils.progress_line import ProgressLine
 
 
 def of(module):
@@ -73,3 +74,11 @@ def test_numba_tells_of_its_events(monkeypatch):
         assert numba.njit(lambda a: a + 1)(1) == 2
     assert notice.n_kernels == 1
     assert notice.seconds > 0
+
+
+def test_the_line_is_not_glued_to_that_of_progress(clock, capsys, monkeypatch):
+    line = ProgressLine()
+    monkeypatch.setattr(ProgressLine, "drawn", line)
+    compile_for(CompileNotice(), clock, 2.0)
+    assert capsys.readouterr().err.startswith("\r\033[Ktanager is compiling")
+    assert ProgressLine.drawn is None

@@ -10,6 +10,8 @@ from typing import Any
 
 from numba.core import event
 
+from tanager.utils.progress_line import clear_progress_line
+
 PATIENCE = 1.0
 """Seconds of compiling after which a line on standard error gives the reason."""
 
@@ -58,6 +60,7 @@ class CompileNotice(event.Listener):
 
     def _write(self) -> None:
         if sys.stderr is not None:
+            clear_progress_line()
             sys.stderr.write(
                 "tanager is compiling kernels for larger data; later runs load them "
                 "from a cache ('tanager warmup' compiles all).\n"

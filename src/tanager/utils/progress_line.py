@@ -26,6 +26,9 @@ REDRAW = 0.1
 HIDDEN = ("iteration", "seconds")
 """Values that are said in other words."""
 
+ECHO = 3
+"""Columns that stay free at the end of the line: the terminal shows Ctrl-C as ^C."""
+
 LEAST_DONE = 0.02
 """Fraction of the work that must be done before the rest is estimated."""
 
@@ -198,13 +201,27 @@ class ProgressLine:
         if not self._terminal:
             self._print(text)
             return
-        text = escape_controls(text)[: get_terminal_size().columns - 1]
+        text = _shorten(escape_controls(text), get_terminal_size().columns - ECHO)
         print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
         ProgressLine.drawn = self
 
     def _print(self, text: str) -> None:
         if sys.stderr is not None:
             print(escape_controls(text), file=sys.stderr, flush=True)
+
+
+def _shorten(text: str, width: int) -> str:
+    """Cut a text between words where it exceeds a width.
+
+    Examples
+    --------
+    >>> _shorten("epoch 7 of at most 11 (13 s)", 27)
+    'epoch 7 of at most 11 ...'
+    """
+    if len(text) <= width:
+        return text
+    kept = text[: max(width - 3, 0)].rpartition(" ")[0]
+    return f"{kept} ..." if kept else text[: max(width, 0)]
 
 
 def clear_progress_line() -> None:
