@@ -29,7 +29,6 @@ SKOPS_TYPES = (
     "tanager.model.schema.Schema",
     "tanager.model.schema.Variable",
     "tanager.model.structure.Structure",
-    "tanager.model.value_coding.ValueRules",
     "tanager.network.loglinear_network.LogLinearNetwork",
     "tanager.network.network.Network",
     "tanager.parameters.conditional_likelihood.ConditionalLikelihood",

@@ -13,6 +13,7 @@ from tanager.data.folds import count_codes
 from tanager.encoding.numeric_encoders import last_in_bins
 from tanager.model.schema import Variable
 from tanager.types import BoolArray, CodeArray, FloatArray, IntArray, LabelArray
+from tanager.utils.stored_fields import StoredFields
 
 SMALL_RIDGE = {1: 1e-3, 2: 0.01, 3: 0.01}
 """Ridge of smooth cells, by the number of features: it keeps the penalty positive
@@ -24,7 +25,7 @@ about as much variation as a ridge of the same strength allows between categorie
 
 
 @dataclass(frozen=True, eq=False)
-class Axis:
+class Axis(StoredFields):
     """One feature of a factor: the bins into which its states are merged.
 
     Parameters
@@ -84,7 +85,7 @@ class Axis:
 
 
 @dataclass(frozen=True, eq=False)
-class Factor:
+class Factor(StoredFields):
     """The cells of a log table over a few features, without the class.
 
     Parameters

@@ -33,11 +33,12 @@ from tanager.loglinear.missing_features import (
     shrink_scores,
 )
 from tanager.types import BoolArray, CodeArray, FloatArray, IntArray
+from tanager.utils.stored_fields import StoredFields
 from tanager.utils.threads import map_threads, one_blas_thread
 
 
 @dataclass(frozen=True, eq=False)
-class FactorTable:
+class FactorTable(StoredFields):
     """A factor with its fitted log weights.
 
     Parameters
@@ -95,7 +96,7 @@ class FactorTable:
 
 
 @dataclass(frozen=True, eq=False)
-class FactorTables:
+class FactorTables(StoredFields):
     """The factors of a log-linear model of the class, fitted.
 
     Parameters

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from tanager.errors import InputError, unknown_name
 from tanager.model.value_coding import ValueRules
 from tanager.types import FloatArray, IntArray
+from tanager.utils.stored_fields import StoredFields
 from tanager.utils.time_values import UNITS, seconds_of, time_texts, time_unit
 from tanager.utils.validation import is_whole
 
@@ -51,7 +52,7 @@ MISSING_LABEL = "missing"
 
 
 @dataclass(frozen=True)
-class Variable:
+class Variable(StoredFields):
     """A feature or the class: its name, its states and the rule from values to codes.
 
     Parameters
@@ -321,7 +322,7 @@ class Variable:
 
 
 @dataclass(frozen=True)
-class Schema:
+class Schema(StoredFields):
     """The variables of a dataset or network, in column order.
 
     Parameters

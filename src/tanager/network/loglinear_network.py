@@ -26,6 +26,7 @@ from tanager.network.named_factor import NamedFactor
 from tanager.network.network import Network, quote_dot
 from tanager.network.pictures import Pictures
 from tanager.types import FloatArray, IntArray
+from tanager.utils.stored_fields import StoredFields
 
 if TYPE_CHECKING:
     from tanager.network.feature_effect import Effect
@@ -39,7 +40,7 @@ NETWORK_ONLY = (
 
 
 @dataclass(frozen=True, eq=False)
-class LogLinearNetwork(Pictures):
+class LogLinearNetwork(StoredFields, Pictures):
     """P(class | features) as the softmax of a sum of factors.
 
     A Bayesian network classifier has this form where all features are observed. Without

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -21,6 +21,7 @@ from tanager.network.pictures import Pictures
 from tanager.network.queries import Queries
 from tanager.network.retargeting import renumber, tables_by_owner
 from tanager.types import FloatArray
+from tanager.utils.stored_fields import StoredFields
 
 if TYPE_CHECKING:
     from tanager.network.arc_information import NetworkInformation
@@ -32,7 +33,7 @@ MAX_TABLE_CELLS = 10_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class Network(Queries, Pictures):
+class Network(StoredFields, Queries, Pictures):
     """A Bayesian network: variables, parents and CPTs.
 
     Parameters
@@ -143,10 +144,6 @@ class Network(Queries, Pictures):
         parents = dict(enumerate(self.structure.parents))
         tables = tables_by_owner(self.parameters, order)
         return Network(*renumber(self.schema, parents, tables, index))
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Pickle the three parts only; compiled forms are recomputed."""
-        return {part.name: getattr(self, part.name) for part in fields(self)}
 
     def __repr__(self) -> str:
         return (
