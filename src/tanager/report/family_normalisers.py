@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.special import logsumexp
 
-from tanager.inference.family_sum import FamilySum
+from tanager.inference.loglinear_family_sums import FamilySum
 from tanager.model.layout import FamilyLayout, along
 from tanager.network import Network
 from tanager.types import FloatArray
