@@ -60,6 +60,54 @@ def test_a_kernel_is_cached(module, tmp_path):
     assert sum(again.add.stats.cache_hits.values()) == 1
 
 
+TWO_KERNELS = """
+import sys
+import numpy as np
+from tanager.utils.jit import kernel
+
+
+@kernel
+def running_sums(values):
+    sums = np.zeros(len(values))
+    total = 0.0
+    for i in range(len(values)):
+        total += np.exp(values[i])
+        sums[i] = total
+    return sums, total
+
+
+@kernel
+def largest_sum(values):
+    sums, total = running_sums(values)
+    return max(sums.max(), total)
+
+
+values = np.log(np.arange(1.0, 5.0))
+sums, total = running_sums(values)
+assert np.allclose(sums, [1, 3, 6, 10]), sums
+assert np.isclose(total, 10), total
+print(*running_sums.stats.cache_hits.values(), "numba.np.linalg" in sys.modules)
+if sys.argv[1:]:
+    assert np.isclose(largest_sum(values), 10)
+"""
+
+
+def test_what_compiles_is_not_loaded_with_a_kernel(tmp_path):
+    script = tmp_path / "two_kernels.py"
+    script.write_text(TWO_KERNELS)
+
+    def run(*arguments: str) -> str:
+        command = [sys.executable, "-W", "error", str(script), *arguments]
+        return subprocess.run(
+            command, check=True, capture_output=True, text=True
+        ).stdout.strip()
+
+    assert run() == "True"  # compiled, so everything is there
+    assert run() == "1 False"
+    assert run("compile") == "1 False"  # a kernel that calls the one that was loaded
+    assert run("compile") == "1 False"
+
+
 @pytest.mark.parametrize("suffix", ["nbi", "nbc"])
 @pytest.mark.parametrize("keep", [0, 20, 60])
 def test_a_file_that_is_cut_short_is_compiled_again(module, tmp_path, suffix, keep):

@@ -16,6 +16,7 @@ from numba.core.caching import (
     _CacheLocator,
     _SourceFileBackedLocatorMixin,
 )
+from numba.core.runtime.nrt import rtsys
 
 from tanager.utils.cache_folder import is_open_to_all
 
@@ -83,9 +84,16 @@ class KernelCache(FunctionCache):
             _warn(f"every user may write to the folder '{self.cache_path}'")
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Load a compiled function; None if it has to be compiled."""
+        """Load a compiled function; None if it has to be compiled.
+
+        Unlike numba's own, without all that numba can compile, whose registries take
+        longer to set up than the kernels of a fit to load: a compilation sets them up
+        when it begins. What a loaded kernel needs is the memory manager.
+        """
         try:
-            return super().load_overload(sig, target_context)
+            rtsys.initialize(target_context)
+            with self._guard_against_spurious_io_errors():
+                return self._load_overload(sig, target_context)
         except Exception as error:  # unpickling damaged files raises any of many
             _warn(f"{type(error).__name__}: {error}")
             with suppress(OSError):
