@@ -121,6 +121,30 @@ def test_select_a_node_and_search(open_report, tree):
     assert before != after
 
 
+def test_curves_and_pairs_of_networks_with_cpts(open_report, tree):
+    model, X, y = tree
+    page = open_report(*tree)
+    charts = page.run(
+        "return [...document.querySelectorAll('#curves figure')]"
+        ".map((own) => own.querySelector('figcaption').textContent)"
+    )
+    names = set(model.network_.schema.names[:-1])
+    pairs = [chart for chart in charts if " × " in chart]
+    assert set(charts) - set(pairs) == names
+    assert len(pairs) == 3  # the arcs of a tree
+    assert "if nothing else is known" in page.text("#curves")
+    curve = "return document.querySelector('#curves polyline').getAttribute('points')"
+    before = page.run(curve)
+    first = next(chart for chart in charts if chart not in pairs)
+    variable = list(model.network_.schema.names).index(first)
+    page.run(f"window.tanagerReport.app.selectNode({variable})")
+    field = page.find("#node .editor input")
+    field.clear()
+    field.send_keys("90\n")
+    assert page.run(curve) != before
+    assert page.errors() == []
+
+
 def wait_for(path):
     end = time.monotonic() + 10
     while not path.exists():

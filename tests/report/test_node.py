@@ -75,6 +75,23 @@ def check_answers(model, samples, answers):
             assert smallest.cost == pytest.approx(found["flip"]["cost"], abs=1e-9)
 
 
+def check_effects(model, effects):
+    """Curves and pairs of networks with CPTs are those of `model.effect`."""
+    schema = model.network_.schema
+    assert bool(effects) is model.network_.has_cpts
+    for found in effects:
+        expected = model.effect(*(schema.names[j] for j in found["features"]))
+        weights = np.reshape(found["weights"], (*found["shape"], -1))
+        assert sum(found["support"]) == pytest.approx(1.0)
+        shape = [schema[j].n_states for j in found["features"]]
+        if found["shape"] != shape:  # neighbouring states of many are merged
+            assert max(shape) > 24
+            continue
+        if schema.n_classes == 2:
+            weights = np.diff(weights, axis=-1)
+        np.testing.assert_allclose(weights, expected.values, rtol=0, atol=1e-8)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_posteriors_and_exported_models_agree_with_python(kind, tmp_path):
     model, X, _ = fit(kind)
@@ -94,6 +111,7 @@ def test_posteriors_and_exported_models_agree_with_python(kind, tmp_path):
     np.testing.assert_allclose(found["posteriors"], expected, rtol=0, atol=1e-9)
     check_terms(model, samples, found["terms"])
     check_answers(model, samples[:N_ANSWERS], found["answers"])
+    check_effects(model, found["effects"])
     path = tmp_path / "model.json"
     path.write_text(json.dumps(found["document"]))
     exported = load(path)

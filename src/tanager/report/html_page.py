@@ -29,6 +29,7 @@ MODULES = (
     "variables.js",
     "change_search.js",
     "information_gain.js",
+    "network_effects.js",
     "class_flips.js",
     "model.js",
     "network_document.js",

@@ -8,6 +8,11 @@ import { softmax } from "../../../src/tanager/report/page/numerics.js";
 import { readPayload } from "../../../src/tanager/report/page/payload.js";
 import { cheapestFlip } from "../../../src/tanager/report/page/class_flips.js";
 import { nextQuestions } from "../../../src/tanager/report/page/information_gain.js";
+import {
+  effectOfFeature,
+  effectOfPair,
+  featurePairs,
+} from "../../../src/tanager/report/page/network_effects.js";
 
 const { payload, rows, nAnswers } = JSON.parse(readFileSync(process.argv[2], "utf8"));
 const content = await readPayload(payload);
@@ -31,5 +36,23 @@ const answers = rows.slice(0, nAnswers).map((row) => {
     flip: findFlip(codes, loo),
   };
 });
+// Effects of all features and some pairs of a network with CPTs.
+function findEffects() {
+  if (content.header.kind !== "cpts") return [];
+  const features = model.order.filter((v) => v !== model.target);
+  const marginals = model.leaveOneOut(model.nStates);
+  return [
+    ...features.map((j) => effectOfFeature(model, marginals, j)),
+    ...featurePairs(model, features)
+      .slice(0, 6)
+      .map((pair) => effectOfPair(model, marginals, pair)),
+  ].map(({ features, shape, weights, support }) => ({
+    features,
+    shape,
+    weights: Array.from(weights),
+    support: Array.from(support),
+  }));
+}
+const effects = findEffects();
 const document = modelDocument(content.header, model);
-process.stdout.write(JSON.stringify({ posteriors, terms, answers, document }));
+process.stdout.write(JSON.stringify({ posteriors, terms, answers, effects, document }));

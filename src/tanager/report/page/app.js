@@ -27,6 +27,7 @@ class App {
     this.features = this.variables.map((_, v) => v).filter((v) => v !== this.target);
     this.samples = header.data && this.model ? new Samples(payload) : null;
     this.codes = this.nothing();
+    this.marginals = null; // P(class, feature) of a network with CPTs
     this.importance = this.measureImportance();
     this.ranked = this.rank();
     this.edits = new Edits(() => this.changed());
@@ -53,7 +54,8 @@ class App {
     const { model } = this;
     if (model === null || !model.canMarginalise) return []; // the ranks are known
     if (this.header.kind !== "factors") {
-      return mutualInformation(model)
+      this.marginals = model.leaveOneOut(model.nStates);
+      return mutualInformation(model, this.marginals)
         .filter(({ feature }) => !isLeftOut(this.variables[feature]))
         .map(({ feature, gain }) => ({ features: [feature], value: gain }));
     }

@@ -225,7 +225,7 @@ export function heatMap({ label, rows, columns, value, support }) {
   const [left, top] = [110, 4];
   const cell = Math.max(6, Math.min(40, 200 / Math.max(rows.length, columns.length)));
   const [width, height] = [
-    left + cell * columns.length + 10,
+    Math.max(320, left + cell * columns.length + 10),
     top + cell * rows.length + 32,
   ];
   const values = rows.map((_, i) => columns.map((_, j) => value(i, j)));

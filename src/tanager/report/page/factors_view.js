@@ -2,6 +2,7 @@
 
 import { button, byId, el, plain, replace, shorten } from "./dom.js";
 import { curveChart, pairChart } from "./curve_view.js";
+import { effectOfFeature, effectOfPair, featurePairs } from "./network_effects.js";
 
 const FIRST_BARS = 20;
 const FIRST_CURVES = 6;
@@ -52,15 +53,43 @@ export class FactorsView {
           })
         : null,
     );
-    if (app.header.kind === "factors") this.drawCurves();
-    else byId("curves").hidden = true;
+    this.drawCurves();
+  }
+
+  // What to show, the most important first, as functions that make it: [curves, pairs].
+  effects() {
+    const { app } = this;
+    const { model, marginals } = app;
+    const items = app.importance;
+    if (app.header.kind === "factors") {
+      return [1, 2].map((n) =>
+        items
+          .filter(({ features }) => features.length === n)
+          .map(({ factor }) => () => factor),
+      );
+    }
+    const rank = new Map(items.map(({ features: [j] }, k) => [j, k]));
+    const sum = (pair) => rank.get(pair[0]) + rank.get(pair[1]);
+    const pairs = featurePairs(model, [...rank.keys()]);
+    return [
+      items.map(
+        ({ features: [j] }) =>
+          () =>
+            effectOfFeature(model, marginals, j),
+      ),
+      pairs
+        .sort((p, q) => sum(p) - sum(q))
+        .map((pair) => () => effectOfPair(model, marginals, pair)),
+    ];
   }
 
   drawCurves() {
     const { app } = this;
-    const ranked = app.importance.map(({ factor }) => factor);
-    const curves = ranked.filter(({ features }) => features.length === 1);
-    const pairs = ranked.filter(({ features }) => features.length === 2);
+    const [curves, pairs] = this.effects();
+    const isNetwork = app.header.kind !== "factors";
+    const dots = isNetwork
+      ? "the probability in the network"
+      : "the number of training samples";
     const figure = (content, factor) =>
       el(
         "figure",
@@ -82,12 +111,20 @@ export class FactorsView {
     replace(
       byId("curves"),
       el("h3", {}, "Curves"),
+      isNetwork
+        ? el(
+            "p",
+            { class: "note" },
+            `What a feature adds to the ${app.model.nClasses === 2 ? `log odds of ${app.classPairText()}` : "log weights of the classes"} if nothing else is known; the bars show ${dots}.`,
+          )
+        : null,
       app.legend(),
       el(
         "div",
         { class: "gallery" },
         curves
           .slice(0, this.nCurves)
+          .map((make) => make())
           .map((factor) => figure(curveChart(app, factor), factor)),
       ),
       pairs.length ? el("h3", {}, "Pairs") : null,
@@ -95,7 +132,7 @@ export class FactorsView {
         ? el(
             "p",
             { class: "note" },
-            `Log odds of ${app.classPairText()}; the first feature runs downwards, the second to the right; the dots show the number of training samples.`,
+            `${isNetwork ? "Change of the log odds" : "Log odds"} of ${app.classPairText()}; the first feature runs downwards, the second to the right; the dots show ${dots}.`,
           )
         : null,
       el(
@@ -103,6 +140,7 @@ export class FactorsView {
         { class: "gallery" },
         pairs
           .slice(0, this.nCurves)
+          .map((make) => make())
           .map((factor) => figure(pairChart(app, factor, ...app.classPair()), factor)),
       ),
       more,

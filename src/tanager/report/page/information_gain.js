@@ -40,9 +40,8 @@ export function nextQuestions(model, codes, loo) {
 
 // Mutual information of the class and every feature of a network with CPTs, the largest
 // first. Here a missing value is a state like the others.
-export function mutualInformation(model) {
+export function mutualInformation(model, loo = model.leaveOneOut(model.nStates)) {
   const codes = model.nStates;
-  const loo = model.leaveOneOut(codes);
   const found = [];
   for (let j = 0; j < codes.length; j++) {
     if (j === model.target) continue;
