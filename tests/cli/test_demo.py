@@ -3,6 +3,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
+import sklearn.ensemble  # noqa: F401 (loads its library of threads)
+from threadpoolctl import threadpool_info
 
 from tanager import load
 from tanager.cli import _demo
@@ -62,3 +64,16 @@ def test_the_command_that_it_proposes_runs():
     )
     assert done.returncode == 0
     assert done.stdout.startswith("tanager")
+
+
+def test_the_comparison_has_one_thread(tanager, tmp_path, monkeypatch):
+    found = []
+
+    def look():
+        found.extend(pool["num_threads"] for pool in threadpool_info())
+        return "compared"
+
+    monkeypatch.setattr(_demo, "_comparison_text", look)
+    assert tanager("demo", "--folder", tmp_path).exit_code == 0
+    assert found
+    assert set(found) == {1}
