@@ -8,6 +8,9 @@
 #   make test-browser
 #                    tests of reports in a headless Chromium, which is installed
 #                    where apt-get may; skipped, with a message, where there is none
+#   make test-deploy tests of exported and served models with MLflow, skops, FastAPI and
+#                    onnxruntime, in an environment of their own; also with PostgreSQL
+#                    where TANAGER_POSTGRES names a database
 #   make format      fix what ruff can fix, and format
 #   make reproduce   list the tables and figures of papers; to measure one:
 #                    make reproduce LAB_ARGS="su2008/table1 --quick"
@@ -28,7 +31,7 @@
 #                    a cluster of two processes; smaller:
 #                    make bench-scale BENCH_ARGS="--rows 1000000"
 #   make sbom        list what is installed with the package, as a CycloneDX file
-#   make lock        renew requirements-dev.lock after changing dependencies
+#   make lock        renew the lock files after changing dependencies
 #   make clean       remove environments, caches and builds
 
 PYTHON ?= python3
@@ -49,15 +52,22 @@ BENCH_VENV := .venv-bench
 BENCH_STAMP := $(BENCH_VENV)/.installed
 DEMO_VENV := .venv-demo
 DEMO_STAMP := $(DEMO_VENV)/.installed
+DEPLOY_VENV := .venv-deploy
+DEPLOY_STAMP := $(DEPLOY_VENV)/.installed
 PIP := -m pip --disable-pip-version-check
 
 # Pages whose examples the tests run; changelog, contributing and benchmarks only
 # include files from elsewhere.
 PAGES := $(wildcard docs/*.md docs/methods/*.md)
 
+# What make test-deploy runs.
+DEPLOY_TESTS := tests/export tests/classifiers/test_mlflow_flavor.py \
+    tests/classifiers/test_skops_types.py tests/docs/test_deployment.py \
+    tests/cli/test_export.py
+
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-browser smoke lint format docs reproduce bench scoreboard bench-scale \
-    fuzz crash sbom lock clean check-python
+.PHONY: help demo test test-browser test-deploy smoke lint format docs reproduce bench \
+    scoreboard bench-scale fuzz crash sbom lock clean check-python
 .DELETE_ON_ERROR:
 
 help:
@@ -84,6 +94,13 @@ $(DEMO_STAMP): requirements.lock pyproject.toml | check-python
 	$(PYTHON) -m venv $(DEMO_VENV)
 	$(DEMO_VENV)/bin/python $(PIP) install --quiet -r requirements.lock
 	$(DEMO_VENV)/bin/python $(PIP) install --quiet --no-deps -e .
+	@touch $@
+
+# MLflow does not accept all versions of the development environment.
+$(DEPLOY_STAMP): requirements-deploy.lock pyproject.toml | check-python
+	$(PYTHON) -m venv $(DEPLOY_VENV)
+	$(DEPLOY_VENV)/bin/python $(PIP) install --quiet -r requirements-deploy.lock
+	$(DEPLOY_VENV)/bin/python $(PIP) install --quiet --no-deps -e .
 	@touch $@
 
 $(BENCH_STAMP): pyproject.toml | check-python
@@ -127,6 +144,9 @@ test-browser: $(STAMP)
 	    echo "skipped the tests in a browser: chromium or chromedriver is missing;" \
 	         "install the packages chromium and chromium-driver"; \
 	fi
+
+test-deploy: $(DEPLOY_STAMP)
+	$(DEPLOY_VENV)/bin/python -m pytest -n $(WORKERS) $(PYTEST_ARGS) $(DEPLOY_TESTS)
 
 smoke: $(STAMP)
 	$(BIN)/python tools/install_built_packages.py $(SMOKE_ARGS)
@@ -176,9 +196,12 @@ lock:
 	    --no-emit-index-url --no-emit-find-links --no-header $(LOCK_ARGS) \
 	    --constraint requirements-dev.lock --no-annotate \
 	    --output-file requirements.lock pyproject.toml
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --group deploy \
+	    --no-emit-index-url --no-emit-find-links --no-header $(LOCK_ARGS) \
+	    --no-annotate --output-file requirements-deploy.lock pyproject.toml
 
 clean:
-	rm -rf $(VENV) $(BENCH_VENV) $(DEMO_VENV) build dist docs/build docs/gallery \
+	rm -rf $(VENV) $(BENCH_VENV) $(DEMO_VENV) $(DEPLOY_VENV) build dist docs/build docs/gallery \
 	    docs/reference .hypothesis .import_linter_cache \
 	    .mypy_cache .pytest_cache .ruff_cache
 	find src tests lab -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
