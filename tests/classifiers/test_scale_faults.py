@@ -12,11 +12,14 @@ import pytest
 
 from tanager import Batches, BayesNetClassifier, ChowLiu
 from tanager.errors import InputError, PartitionError
+from tanager.io.batch_readers import make_reader
 from tests.clusters import small_cluster
 
 pd = pytest.importorskip("pandas")
 dask = pytest.importorskip("dask")
-pytest.importorskip("pyarrow")
+pyarrow = pytest.importorskip("pyarrow")
+dataset = pytest.importorskip("pyarrow.dataset")
+parquet = pytest.importorskip("pyarrow.parquet")
 
 import dask.bag as db  # noqa: E402
 import dask.dataframe as dd  # noqa: E402
@@ -63,6 +66,58 @@ def test_a_damaged_file_is_named(damage, tmp_path):
     damage(files[2])
     with pytest.raises(InputError, match=r"2\.parquet' cannot be read"):
         counting().fit(str(tmp_path / "*.parquet"), "y")
+
+
+def read_as(kind, path):
+    """The rows of a file as the reader of files, or that of datasets, has them."""
+    source = path if kind == "batches" else dataset.dataset(path)
+    found = [batch for _, batch in make_reader(source).read(25)]
+    return pyarrow.Table.from_batches(found)
+
+
+@pytest.mark.parametrize("compression", ["snappy", "none"])
+@pytest.mark.parametrize("kind", ["batches", "dataset"])
+def test_bits_that_flip_in_pages_are_found(kind, compression, tmp_path):
+    """Pages with checksums give the rows that were written, or an error."""
+    whole = pyarrow.Table.from_pandas(make_frame(0, 50), preserve_index=False)
+    path = tmp_path / "visits.parquet"
+    parquet.write_table(whole, path, compression=compression, write_page_checksum=True)
+    content = path.read_bytes()
+    n_pages = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
+    random = np.random.default_rng(0)
+    messages = []
+    for place in range(4, n_pages, 3):
+        damaged = bytearray(content)
+        damaged[place] ^= 1 << int(random.integers(8))
+        path.write_bytes(damaged)
+        try:
+            assert read_as(kind, path).equals(whole)  # a bit without a meaning
+        except InputError as error:
+            messages.append(str(error))
+    assert len(messages) > 0.8 * n_pages / 3
+    assert all("visits.parquet' cannot be read" in message for message in messages)
+
+
+@pytest.mark.parametrize("length", [0, 3, 20, 400, -9, -1])
+def test_truncated_files_are_named(length, tmp_path):
+    files = write_folder(tmp_path)
+    files[1].write_bytes(files[1].read_bytes()[:length])
+    with pytest.raises(InputError, match=r"1\.parquet' cannot be read"):
+        counting().fit(str(tmp_path), "y")
+
+
+def test_a_file_that_lacks_rows_is_named(tmp_path):
+    """The number of rows in the metadata differs from that of its row groups."""
+    path = tmp_path / "visits.parquet"
+    make_frame(0, 60).to_parquet(path, index=False)
+    content = bytearray(path.read_bytes())
+    # Both are stored as the varint 120; the first is that of the file.
+    footer = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
+    content[content.index(b"\x16\x78", footer) + 1] = 122
+    path.write_bytes(content)
+    assert parquet.read_metadata(path).num_rows == 61
+    with pytest.raises(InputError, match="states 61 rows, but 60 can be read"):
+        counting().fit(str(path), "y")
 
 
 @pytest.mark.usefixtures("client")

@@ -113,11 +113,21 @@ def _reading(what: str) -> Iterator[Any]:
     pyarrow = import_pyarrow(what)
     try:
         yield pyarrow
-    except (pyarrow.ArrowException, OSError) as error:
+    except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
         reason = str(error).splitlines()[0].rstrip(".") if str(error) else "no reason"
         raise InputError(
             f"{what} cannot be read: {reason}. Write or copy the file again."
         ) from error
+
+
+def _counted(batches: Iterable[Any], n_rows: int) -> Iterator[Any]:
+    """The batches; raises `OSError` unless they have as many rows as is stated."""
+    found = 0
+    for batch in batches:
+        found += batch.num_rows
+        yield batch
+    if found != n_rows:
+        raise OSError(f"it states {n_rows:,} rows, but {found:,} can be read")
 
 
 def _without_index(batch: Any) -> Any:
@@ -148,8 +158,9 @@ class FileReader(BatchReader):
         if path.suffix.lower() in PARQUET:
             from pyarrow import parquet
 
-            with parquet.ParquetFile(path) as file:
-                yield from file.iter_batches(batch_rows)
+            with parquet.ParquetFile(path, page_checksum_verification=True) as file:
+                found = file.iter_batches(batch_rows)
+                yield from _counted(found, file.metadata.num_rows)
             return
         with pyarrow.OSFile(str(path)) as file:
             if file.read(6) == b"ARROW1":
@@ -187,6 +198,15 @@ class FileReader(BatchReader):
         return ROW_GROUPS * largest
 
 
+def _scan_options(fragment: Any) -> Any:
+    """Options with checksums of the pages of Parquet files; None for others."""
+    if getattr(getattr(fragment, "format", None), "default_extname", "") != "parquet":
+        return None
+    from pyarrow.dataset import ParquetFragmentScanOptions
+
+    return ParquetFragmentScanOptions(page_checksum_verification=True)
+
+
 @dataclass(frozen=True, eq=False)
 class DatasetReader(BatchReader):
     """A pyarrow dataset, one fragment after the other."""
@@ -204,8 +224,10 @@ class DatasetReader(BatchReader):
                     batch_size=batch_rows,
                     batch_readahead=READ_AHEAD,
                     fragment_readahead=READ_AHEAD,
+                    fragment_scan_options=_scan_options(fragment),
                 )
-                for batch in found:
+                for batch in _counted(found, fragment.count_rows()):
+                    batch.validate(full=True)
                     yield what, _without_index(batch)
 
     def n_rows(self) -> int | None:

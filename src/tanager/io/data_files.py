@@ -334,7 +334,13 @@ def _read_arrow(path: Path, what: str, *, parquet: bool) -> Frame:
         if parquet:
             from pyarrow import parquet as parquet_module
 
-            frame = parquet_module.ParquetFile(source).read()
+            file = parquet_module.ParquetFile(source, page_checksum_verification=True)
+            frame = file.read()
+            if frame.num_rows != file.metadata.num_rows:
+                raise OSError(
+                    f"it states {file.metadata.num_rows:,} rows, but "
+                    f"{frame.num_rows:,} can be read"
+                )
         elif content.startswith(b"ARROW1"):
             frame = pyarrow.ipc.open_file(source).read_all()
         else:
