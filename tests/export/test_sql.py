@@ -1,8 +1,8 @@
 """Queries run in databases, and give the probabilities of the model.
 
-PostgreSQL is that of the connection string in the environment variable TANAGER_POSTGRES,
-such as ``host=127.0.0.1 user=postgres``; without it these tests are skipped. They create
-temporary tables only.
+PostgreSQL is that of the connection string in the environment variable
+TANAGER_POSTGRES, such as ``host=127.0.0.1 user=postgres``; without it these tests are
+skipped. They create temporary tables only.
 """
 
 import os
@@ -51,7 +51,7 @@ def run_postgres(query, table, name="data"):
     ]
     # Every other missing number is NULL, the rest are NaN.
     keeps_nan = np.array([dtype.kind == "f" for dtype in table.dtypes])
-    absent = table.isna().to_numpy()
+    absent = table.isna().to_numpy(copy=True)
     absent[::2] &= ~keeps_nan
     rows = np.where(absent, None, table.astype(object).to_numpy()).tolist()
     with psycopg.connect(place) as connection, connection.cursor() as cursor:
@@ -190,6 +190,43 @@ def test_names_that_a_database_does_not_tell_apart(dialect):
         return
     with pytest.raises(CapabilityError, match=r"'A' and 'a'.*ignores case"):
         model.to_sql(dialect=dialect)
+
+
+def test_features_that_differ_after_63_bytes():
+    """PostgreSQL cuts names there, so that both would be one column."""
+    names = ["\u00fc" * 31 + "x" + end for end in "ab"]
+    X = dict(zip(names, [["u", "v"] * 20, ["u", "u", "v", "v"] * 10], strict=True))
+    model = BayesNetClassifier(structure="nb", parameters="fe").fit(
+        X, [0, 1, 1, 1] * 10
+    )
+    with pytest.raises(CapabilityError, match="reads 63 bytes of a name"):
+        model.to_sql(dialect="postgres")
+    assert names[1] in model.to_sql(dialect="duckdb")
+
+
+def long_classes():
+    """A model whose classes differ after more bytes than PostgreSQL reads."""
+    X = pd.DataFrame({"x": ["u", "v", "w"] * 20})
+    y = [f"{'long ' * 20}{end}" for end in ("", "a", "b")] * 20
+    return BayesNetClassifier(structure="nb", parameters="fe").fit(X, y), X
+
+
+def test_long_names_of_results():
+    model, _ = long_classes()
+    lines = model.to_sql(dialect="postgres").splitlines()
+    ends = [line.rsplit(" AS ", 1)[-1].strip('",') for line in lines[-4:-1]]
+    assert len(set(ends)) == 3
+    assert [len(end) for end in ends] == [63, 63, 63]
+    assert ends[1].endswith("_")
+    assert ends[2].endswith("__")
+
+
+@pytest.mark.parametrize("dialect", list(RUNNERS))
+def test_long_names_run(dialect):
+    model, X = long_classes()
+    found = RUNNERS[dialect](model.to_sql(dialect=dialect), X)
+    expected = model.predict_proba(X).sum(axis=0)
+    np.testing.assert_allclose(found.iloc[:, 1:].astype(float).sum(), expected)
 
 
 def test_names_of_results_in_bigquery():

@@ -122,14 +122,14 @@ def test_select_a_node_and_search(open_report, tree):
 
 
 def test_curves_and_pairs_of_networks_with_cpts(open_report, tree):
-    model, X, y = tree
+    model = tree[0]
     page = open_report(*tree)
     charts = page.run(
         "return [...document.querySelectorAll('#curves figure')]"
         ".map((own) => own.querySelector('figcaption').textContent)"
     )
     names = set(model.network_.schema.names[:-1])
-    pairs = [chart for chart in charts if " × " in chart]
+    pairs = [chart for chart in charts if " \u00d7 " in chart]
     assert set(charts) - set(pairs) == names
     assert len(pairs) == 3  # the arcs of a tree
     assert "if nothing else is known" in page.text("#curves")

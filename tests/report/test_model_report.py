@@ -146,6 +146,8 @@ def test_many_samples_are_cut_and_the_worst_kept():
     assert of_right[extra].max() <= of_right[left].min()
     again, _ = ReportData(codes, proba, labels).choose()
     np.testing.assert_array_equal(chosen, again)
+    fewer, _ = ReportData(codes, proba, labels).choose(10_000_000)
+    assert len(fewer) == 33
 
 
 def test_the_same_model_gives_the_same_file(tree, tmp_path):
@@ -172,6 +174,7 @@ def make_wide(n_features, n_samples=400, seed=0, n_classes=2):
         ("tan-res", 60, 500_000, 400, 2),
         ("tan-res", 300, 1_500_000, 400, 2),
         ("2-tree-res", 60, 500_000, 2000, 3),
+        ("auto", 60, 500_000, 2000, 3),
     ],
 )
 @pytest.mark.slow

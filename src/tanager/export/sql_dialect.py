@@ -48,6 +48,8 @@ class Dialect:
         Characters that a query may have; None without a limit.
     plain_names : bool, default=False
         Whether columns of results have letters, digits and underscores only.
+    max_name : int or None, default=None
+        Bytes of a name that are read, in UTF-8; None without a limit.
 
     Examples
     --------
@@ -71,6 +73,7 @@ class Dialect:
     max_columns: int | None = None
     max_length: int | None = None
     plain_names: bool = False
+    max_name: int | None = None
 
     def identifier(self, name: str) -> str:
         """Quote the name of a column or a table."""
@@ -110,7 +113,15 @@ class Dialect:
 
     def same_name(self, name: str) -> str:
         """What is equal for names that are the same column for the database."""
+        name = self.cut_name(name)
         return name if self.case_sensitive else name.casefold()
+
+    def cut_name(self, name: str, ending: str = "") -> str:
+        """The part of a name that is read, and an ending for which there is room."""
+        if self.max_name is None:
+            return name + ending
+        room = self.max_name - len(ending.encode())
+        return name.encode()[:room].decode(errors="ignore") + ending
 
     def is_missing(self, expression: str, *, numeric: bool) -> str:
         """Condition for a missing value."""
@@ -142,7 +153,7 @@ DIALECTS = {
         Dialect(
             "postgres", '"', True, "DOUBLE PRECISION", "TEXT", "GREATEST",
             "MATERIALIZED", "CAST({} AS DOUBLE PRECISION) = 'NaN'", True, "::float8",
-            case_sensitive=True, max_columns=1600,
+            case_sensitive=True, max_columns=1600, max_name=63,
         ),
         Dialect(
             "sqlite", '"', True, "REAL", "TEXT", "MAX", "MATERIALIZED", "", False,

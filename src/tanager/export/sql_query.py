@@ -74,9 +74,14 @@ class SumQuery:
         for variable in self.terms.features:
             key = self.dialect.same_name(variable.name)
             if key in seen:
+                reason = (
+                    f"reads {self.dialect.max_name} bytes of a name"
+                    if self.dialect.case_sensitive
+                    else "ignores case"
+                )
                 raise CapabilityError(
                     f"The features {seen[key]!r} and {variable.name!r} are the same "
-                    f"column for {self.dialect.name}, which ignores case. Rename one "
+                    f"column for {self.dialect.name}, which {reason}. Rename one "
                     "before fitting."
                 )
             seen[key] = variable.name
@@ -294,10 +299,12 @@ class SumQuery:
                 )
         found = []
         for name in ("prediction", *wanted):
-            while self.dialect.same_name(name) in taken:
-                name += "_"
-            taken.add(self.dialect.same_name(name))
-            found.append(name)
+            ending = ""
+            while self.dialect.same_name(self.dialect.cut_name(name, ending)) in taken:
+                ending += "_"
+            unique = self.dialect.cut_name(name, ending)
+            taken.add(self.dialect.same_name(unique))
+            found.append(unique)
         return found
 
     def _shrunk_sums(self) -> list[str]:

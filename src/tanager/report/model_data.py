@@ -26,6 +26,9 @@ from tanager.report.payload import Payload
 EXACT_INTEGERS = 2**53
 """Whole numbers below this one are exact in a page."""
 
+CENTRED = 1e-12
+"""Largest sum of weights over the classes that counts as zero."""
+
 MAX_MODEL_BYTES, MAX_FEATURE_BYTES = 1_350_000, 4_500
 """Letters that cut points and tables may take, in all or for every feature if that is
 more: a page of up to 300 features has at most 1.5 MB."""
@@ -197,17 +200,25 @@ def _describe_cpts(
 def _describe_factors(network: LogLinearNetwork, payload: Payload) -> dict[str, Any]:
     """The factors as in a model file, with features by position.
 
-    Weights are ordered by class, so that neighbours are neighbouring bins. Those of two
-    classes are opposite numbers, so the second is enough.
+    Weights are ordered by class, so that neighbours are neighbouring bins. They sum to
+    zero over the classes, so all but those of the first class are enough. Only bands of
+    curves, which are of two classes, need standard errors.
     """
     tables = network.factors.tables
-    first = 1 if network.schema.n_classes == 2 else 0
+    has_sums = any(
+        np.abs(table.weights.sum(axis=1)).max(initial=0.0) > CENTRED for table in tables
+    )
+    first = 0 if has_sums else 1
     parts = [table.weights[:, first:].T.ravel() for table in tables]
     payload.add_logs("weights", np.concatenate([np.empty(0), *parts]))
     support = [table.support for table in tables]
     payload.add_floats("support", np.concatenate([np.empty(0), *support]))
-    if network.factors.has_errors:
-        errors = [t.errors[:, first:].T.ravel() for t in tables if t.errors is not None]
+    if network.factors.has_errors and network.schema.n_classes == 2:
+        errors = [
+            table.errors[:, 1]
+            for table in tables
+            if table.errors is not None and len(table.factor.key) == 1
+        ]
         payload.add_errors("errors", np.concatenate([np.empty(0), *errors]))
     axes: dict[tuple[int, ...], int] = {}
     entries = factor_entries(network)
@@ -219,6 +230,7 @@ def _describe_factors(network: LogLinearNetwork, payload: Payload) -> dict[str, 
     return {
         "log_prior": network.factors.log_prior.tolist(),
         "variance_scale": network.factors.variance_scale,
+        "centred": not has_sums,
         "axes": [_runs(bins) for bins in axes],
         "factors": entries,
     }

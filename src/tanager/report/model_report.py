@@ -111,7 +111,7 @@ def _describe_data(
 ) -> dict[str, Any]:
     """Metrics of all samples, and some of the samples."""
     schema = network.schema
-    places, n_random = data.choose()
+    places, n_random = data.choose(payload.packed_size)
     found: dict[str, Any] = {
         "name": data.name,
         "n_samples": len(data.codes),

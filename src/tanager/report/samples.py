@@ -12,6 +12,19 @@ from tanager.types import CodeArray, FloatArray, IntArray
 MAX_CODES = 40_000
 """Codes in a page: samples times features."""
 
+MIN_CODES = 10_000
+"""The same where the model leaves no more room for samples."""
+
+PAGE_BYTES, PAGE_FEATURE_BYTES = 235_000, 4_100
+"""Size of a page that samples are to keep, in all and for each of the features: below
+500 kB at 60 and 1.5 MB at 300."""
+
+OTHER_BYTES = 80_000
+"""Letters of scripts, names and drawings in a page."""
+
+CODE_BYTES = 1.3
+"""Letters of a code in a page."""
+
 MAX_SAMPLES = 1000
 MAX_WORST = 50
 """Misclassified samples that are shown in addition to the random part."""
@@ -48,15 +61,19 @@ class ReportData:
             hashed.update(self.labels.astype("<i8").tobytes())
         return hashed.hexdigest()
 
-    def choose(self) -> tuple[IntArray, int]:
+    def choose(self, model_bytes: int = 0) -> tuple[IntArray, int]:
         """Positions of the samples for a page, and how many of them are random.
+
+        There are fewer where the model takes many letters, `model_bytes`.
 
         The random part, in the order of the data, is the same in every run. Then come
         misclassified samples outside it, those with the least probability of the right
         class first.
         """
         n_samples, n_features = self.codes.shape
-        most = max(1, min(MAX_SAMPLES, MAX_CODES // max(n_features, 1)))
+        room = PAGE_BYTES + PAGE_FEATURE_BYTES * n_features - OTHER_BYTES - model_bytes
+        max_codes = min(max(int(room / CODE_BYTES), MIN_CODES), MAX_CODES)
+        most = max(1, min(MAX_SAMPLES, max_codes // max(n_features, 1)))
         if n_samples <= most:
             return np.arange(n_samples), n_samples
         n_worst = 0 if self.labels is None else min(MAX_WORST, most // 4)

@@ -42,8 +42,8 @@ export function binEdges(variable, bins, labels) {
   const pad = (high - low) / 16;
   const edges = [low - pad, ...cuts, high + pad];
   // The bin of missing values stands apart on the right.
-  const end = edges[edges.length - 1];
-  for (let extra = nNumeric; extra < n; extra++) edges.push(end + 2 * pad);
+  const right = edges[edges.length - 1];
+  for (let extra = nNumeric; extra < n; extra++) edges.push(right + 2 * pad);
   // The label of missing values needs the room of that of the largest value.
   const last = n > nNumeric ? 0.8 : 1;
   let tickPlaces = [0, last / 2, last].map((part) => low + part * (high - low));
@@ -52,12 +52,19 @@ export function binEdges(variable, bins, labels) {
     // Dates and times are labelled at the nearest cut points.
     const texts = cutTexts({ cuts, states: labels });
     const near = tickPlaces.map((x) => nearest(cuts, x));
-    const chosen = near.filter((i, k) => near.indexOf(i) === k);
+    // The one in the middle only where its label has room between the others.
+    const room = 0.3 * (high - low);
+    const [first, , end] = near.map((i) => cuts[i]);
+    const chosen = near.filter(
+      (i, k) =>
+        near.indexOf(i) === k &&
+        (k !== 1 || (cuts[i] - first >= room && end - cuts[i] >= room)),
+    );
     tickPlaces = chosen.map((i) => cuts[i]);
     tickLabels = shortenTimes(chosen.map((i) => texts[i]));
   }
   if (n > nNumeric) {
-    tickPlaces.push(end + pad);
+    tickPlaces.push(right + pad);
     tickLabels.push("missing");
   }
   return { edges, tickPlaces, tickLabels, nJoined: nNumeric };

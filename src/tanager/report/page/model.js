@@ -36,33 +36,37 @@ function readBins({ identity, runs, bins }) {
 }
 
 function readFactors(header, arrays, nClasses) {
-  let place = 0;
+  let [place, errorPlace] = [0, 0];
   const axes = header.axes.map(readBins);
   return header.factors.map((packed) => {
     const entry = { ...packed, bins: packed.bins.map((i) => axes[i]) };
     const nCells = entry.bins.reduce((n, bins) => n * (bins[bins.length - 1] + 1), 1);
     const support = arrays.support.slice(place, place + nCells);
-    const weights = byCell(arrays.weights, place, nCells, nClasses, -1);
-    const errors = arrays.errors && byCell(arrays.errors, place, nCells, nClasses, 1);
+    const weights = byCell(arrays.weights, place, nCells, nClasses, header.centred);
     place += nCells;
-    return { ...entry, weights, support, errors: errors ?? null };
+    let errors = null; // those of two classes are equal
+    if (arrays.errors && entry.bins.length === 1) {
+      errors = Float64Array.from(
+        { length: 2 * nCells },
+        (_, k) => arrays.errors[errorPlace + (k >> 1)],
+      );
+      errorPlace += nCells;
+    }
+    return { ...entry, weights, support, errors };
   });
 }
 
-// From classes of cells to cells of classes; of two classes only the second is stored.
-function byCell(values, place, nCells, nClasses, sign) {
+// From classes of cells to cells of classes. Of centred weights those of the first class
+// are not stored: the sum over the classes is zero.
+function byCell(values, place, nCells, nClasses, isCentred) {
   const out = new Float64Array(nCells * nClasses);
-  const nStored = nClasses === 2 ? 1 : nClasses;
-  const start = place * nStored;
+  const first = isCentred ? 1 : 0;
+  const start = place * (nClasses - first);
   for (let cell = 0; cell < nCells; cell++) {
-    for (let c = 0; c < nStored; c++) {
-      const value = values[start + c * nCells + cell];
-      if (nClasses === 2) {
-        out[2 * cell] = sign * value;
-        out[2 * cell + 1] = value;
-      } else {
-        out[cell * nClasses + c] = value;
-      }
+    for (let c = first; c < nClasses; c++) {
+      const value = values[start + (c - first) * nCells + cell];
+      out[cell * nClasses + c] = value;
+      if (isCentred) out[cell * nClasses] -= value;
     }
   }
   return out;
