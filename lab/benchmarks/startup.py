@@ -100,7 +100,7 @@ def run(options: Options) -> list[Row]:
         path = Path(folder) / "iris.npy"
         X, y = load_iris(return_X_y=True)
         np.save(path, np.column_stack([X, y]))
-        times = process_times(SCRIPTS, [str(path)], options.pick(15, 3))
+        times = process_times(SCRIPTS, [str(path)], options.pick(9, 3))
     rows = [
         _row("import tanager", "import sklearn", times, REQUIRED_IMPORT),
         _row(

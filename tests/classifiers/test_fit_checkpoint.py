@@ -10,14 +10,17 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from tanager import BayesNetClassifier, GumbelTree, load
+from tanager import BayesNetClassifier, GumbelTree, LossMinimizer, load
 from tanager.data.round_journal import RoundJournal
 from tanager.errors import InputError
+from tanager.losses import HybridLoss, MarginLoss
+from tanager.parameters import loss_minimizer
+from tanager.parameters.epoch_descent import EpochDescent
 
 NAMES = [
     "auto", "NB+DFE", "NB+ELR", "NB+EM", "NB+APN", "TAN-CMI-RCL", "TAN-RES-SCL",
     "TAN-CR-ML", "TAN-OMI-CR-ML", "TAN-OMI-CL-ML", "2-tree-SuperParent-ML", "KDB2-ML",
-    "HGC+FE", "GBN+FE", "TAN-CMI-MM",
+    "HGC+FE", "GBN+FE", "TAN-CMI-MM", "TAN-CMI-HYB",
 ]  # fmt: skip
 
 
@@ -84,6 +87,57 @@ def test_a_fit_resumed_anywhere_is_the_same(name, samples, tmp_path, monkeypatch
     plain = make(name).fit(*samples)
     assert plain.network_.edges == whole.network_.edges
     np.testing.assert_allclose(plain.predict_proba(samples[0]), expected, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"loss": MarginLoss()},
+        {"loss": HybridLoss(gamma=None), "early_stopping": 0.25, "patience": 4},
+        {"batch_size": None, "start": "random"},
+    ],
+    ids=["margin", "early stopping", "all samples at once"],
+)
+@pytest.mark.parametrize("kept_bytes", [250_000_000, 5000])
+def test_epochs_are_resumed(options, kept_bytes, samples, tmp_path, monkeypatch):
+    """Those in the file are not run again, and all others have the same bits."""
+    monkeypatch.setattr(loss_minimizer, "KEPT_BYTES", kept_bytes)
+    path = tmp_path / "fit.rounds"
+    run = []
+    run_epoch = EpochDescent._run_epoch
+
+    def count(descent, rate):
+        run.append(rate)
+        return run_epoch(descent, rate)
+
+    monkeypatch.setattr(EpochDescent, "_run_epoch", count)
+
+    def make_model(**known):
+        learner = LossMinimizer(**{"epochs": 12, **options})
+        return BayesNetClassifier("mdl", "tan", learner, random_state=0, **known)
+
+    whole = make_model().fit(*samples)
+    rates, trace = run.copy(), whole.trace_["parameters"]
+    assert len(trace) == len(rates) > 4
+    n_results, n_repeated = 1, []
+    while True:
+        run.clear()
+        model = make_model(checkpoint=path)
+        if fit_until(monkeypatch, model, samples, n_results):
+            break
+        n_before = len(run)
+        resumed = make_model(checkpoint=path).fit(*samples)
+        assert run[:n_before] == rates[:n_before]
+        assert run[n_before:] == rates[len(rates) - (len(run) - n_before) :]
+        n_repeated.append(len(run) - len(rates))
+        assert (
+            resumed.network_.parameters.log_theta == whole.network_.parameters.log_theta
+        ).all()
+        for one, other in zip(resumed.trace_["parameters"], trace, strict=True):
+            assert {**one, "seconds": 0} == {**other, "seconds": 0}
+        n_results += 1
+    assert len(n_repeated) > 4 if kept_bytes > 5000 else len(n_repeated) > 1
+    assert not any(n_repeated)
 
 
 def test_the_seed_is_kept_if_none_is_given(samples, tmp_path, monkeypatch):
@@ -221,13 +275,14 @@ def test_batches_and_partitions_can_be_resumed(name, tmp_path, samples, monkeypa
 
 
 @pytest.mark.slow
-def test_a_killed_command_is_resumed(tmp_path, samples):
+@pytest.mark.parametrize("method", ["NB+ELR", "TAN-CMI-MM"])
+def test_a_killed_command_is_resumed(method, tmp_path, samples):
     X, y = samples
     data, model, path = (tmp_path / n for n in ("d.csv", "m.json", "fit.rounds"))
     lines = [",".join([*map(str, row), label]) for row, label in zip(X, y, strict=True)]
     data.write_text("\n".join(["a,b,c,d,e,y", *(t.replace("nan", "") for t in lines)]))
     command = [sys.executable, "-m", "tanager", "fit", data, "-t", "y", "-q"]
-    command += ["-m", "NB+ELR", "-o", model]
+    command += ["-m", method, "-o", model]
     subprocess.run(command, check=True)
     expected = model.read_bytes()
     model.unlink()

@@ -59,6 +59,7 @@ def test_a_folder_that_takes_no_file(name, tmp_path, monkeypatch):
     ):
         pass
     assert str(folder) in str(caught.value)
+    assert f"{buffer.n_bytes:,} bytes" in str(caught.value)
     assert "max_memory" in str(caught.value)
     if name == "full":
         assert "No space left" in str(caught.value)

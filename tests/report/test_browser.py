@@ -393,6 +393,8 @@ def test_many_states_and_classes(open_report):
     model = BayesNetClassifier.from_name("NB+FE", encoder=encoder).fit(X, y)
     page = open_report(model, X, y)
     assert "others" in page.text("#quality")
+    # Two curves, not one of thousands of unordered states.
+    assert page.run("return document.querySelectorAll('#curves figure').length") == 2
     assert page.errors() == []
 
 

@@ -133,8 +133,8 @@ class CodeBuffer:
 
     def _cannot_write(self, error: OSError) -> InputError:
         return InputError(
-            f"The codes of the samples, {self.n_bytes / 1e6:,.0f} MB, cannot be kept "
-            f"in a temporary file in '{self._folder}': {error.strerror or error}. Free "
+            f"The codes of the samples, {self.n_bytes:,} bytes, cannot be kept in "
+            f"a temporary file in '{self._folder}': {error.strerror or error}. Free "
             "space there, or give another folder or more memory: Batches(source, "
             "folder=..., max_memory=...)."
         )

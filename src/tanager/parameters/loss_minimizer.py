@@ -8,13 +8,14 @@ import numpy as np
 
 from tanager.data.coded_data import CodedData
 from tanager.data.folds import hold_out
+from tanager.data.partitioned_data import same_part
 from tanager.data.round_count import RoundCount
-from tanager.losses import ConditionalLikelihoodLoss, Loss, check_loss, set_margin
-from tanager.losses.loss_checks import overflow_error
+from tanager.losses import ConditionalLikelihoodLoss, check_loss, set_margin
 from tanager.model.layout import FamilyLayout, Parameters
 from tanager.model.structure import Structure
-from tanager.optim import Adam, Monitor, exponential_decay, warn_not_converged
+from tanager.optim import Monitor, exponential_decay, warn_not_converged
 from tanager.parameters.base import ParameterLearner
+from tanager.parameters.epoch_descent import EpochDescent
 from tanager.parameters.frequency import Frequency
 from tanager.parameters.initial_cpts import (
     check_start,
@@ -25,15 +26,16 @@ from tanager.parameters.margin_scale import typical_margin
 from tanager.parameters.softmax_cpts import SoftmaxCPTs
 from tanager.parameters.softmax_objective import LOWEST
 from tanager.parameters.training_samples import LabelledSamples
-from tanager.types import FloatArray, IntArray
-from tanager.utils.progress import check_stop, keep_best, report
+from tanager.types import FloatArray
+from tanager.utils.progress import keep_best, report
 from tanager.utils.validation import check_number, check_whole
 
 MAX_RATE = 0.5
 """Largest rate, a step of a log probability; steps may be seven times as large."""
 
-SCORED_SAMPLES = 4096
-"""Validation samples that are scored at once."""
+KEPT_BYTES = 250_000_000
+"""Size of the states of the epochs in a checkpoint, about; there may be fewer states
+than epochs."""
 
 
 class LossMinimizer(ParameterLearner):
@@ -186,9 +188,11 @@ class LossMinimizer(ParameterLearner):
             )
         cpts = SoftmaxCPTs(layout, first, rows.codes, data.schema)
         monitor = Monitor(self, self.epochs, unit="epoch")
-        log_theta = self._descend(
-            cpts, loss, rows, training, validation, random, monitor
-        )
+        descent = EpochDescent(
+            cpts, loss, self._loss(), rows, training, validation, self.batch_size,
+            random, monitor,
+        )  # fmt: skip
+        log_theta = self._descend(descent, data)
         self.trace_ = monitor.trace
         self.n_iter_ = len(monitor.trace)
         self._warn_if_worse()
@@ -198,68 +202,30 @@ class LossMinimizer(ParameterLearner):
         """The loss to minimise."""
         return ConditionalLikelihoodLoss() if self.loss is None else self.loss
 
-    def _descend(
-        self,
-        cpts: SoftmaxCPTs,
-        loss: Loss,
-        rows: LabelledSamples,
-        training: IntArray,
-        validation: IntArray,
-        random: np.random.Generator,
-        monitor: Monitor,
-    ) -> FloatArray:
-        """Run the epochs; the last CPTs, or the best on the validation set."""
-        adam = Adam(cpts.layout.n_cells)
-        size = len(training) if self.batch_size is None else self.batch_size
-        size = min(size, len(training))
-        total = rows.total(training)
-        # One factor for all batches: in the mean, steps follow the mean loss.
-        factor = len(training) / (size * total)
-        best, best_cpts, best_epoch = (np.inf, np.inf), cpts.log_theta, -1
+    def _descend(self, descent: EpochDescent, data: CodedData) -> FloatArray:
+        """Run the epochs; the last CPTs, or the best on the validation set.
+
+        Every call of `fold` gives a state that a checkpoint can keep.
+        """
+        rates = [
+            exponential_decay(self.rate, self.decay, epoch, self.epochs)
+            for epoch in range(self.epochs)
+        ]
+        state = descent.state
+        # A checkpoint with the states of all epochs would be too large for many cells.
+        size = max(1, -(-self.epochs * state.arrays.nbytes // KEPT_BYTES))
+        place = data.place(same_part)
         ended = False
-        with keep_best(self, lambda: f"{len(monitor.trace)} epochs"):
+        with keep_best(self, lambda: f"{descent.epoch} epochs"):
             report(self, 0, self.epochs, unit="epoch")
-            for epoch in range(self.epochs):
-                rate = exponential_decay(self.rate, self.decay, epoch, self.epochs)
-                # All samples at once need no order, and in their own give equal bits.
-                order = training
-                if self.batch_size is not None:
-                    order = random.permutation(training)
-                objective = error = 0.0
-                for begin in range(0, len(order), size):
-                    check_stop()
-                    batch = order[begin : begin + size]
-                    log_joint = cpts.forward(batch)
-                    value, by_joint = loss.value_and_gradient(
-                        log_joint, rows.labels[batch], rows.weights_of(batch)
-                    )
-                    cpts.backward(by_joint * factor)
-                    cpts.step(adam, rate)
-                    objective += value
-                    error += rows.error(log_joint, batch)
-                cpts.renew()
-                if not (
-                    np.isfinite(cpts.log_theta).all() and np.isfinite(adam.second).all()
-                ):
-                    # A gradient, finite itself, led to infinite values.
-                    raise overflow_error(self._loss())
-                record = {
-                    "objective": objective / total,
-                    "train_error": error / total,
-                    "rate": rate,
-                }
-                if len(validation) > 0:
-                    seen = _scores(cpts, loss, rows, validation)
-                    record["held_out_error"], record["held_out_objective"] = seen
-                    if seen < best:
-                        best, best_cpts, best_epoch = seen, cpts.log_theta.copy(), epoch
-                monitor.record(**record)
-                if len(validation) > 0 and epoch - best_epoch >= self.patience:
-                    break
+            while state.epoch < self.epochs and descent.waited(state) < self.patience:
+                following = rates[state.epoch : state.epoch + size]
+                state = place.fold(descent.run, state, following, self.patience)
+                descent.restore(state)
             ended = True
         if not ended:
-            cpts.renew()
-        return best_cpts if len(validation) > 0 else cpts.log_theta
+            descent.cpts.renew()
+        return descent.log_theta
 
     def _warn_if_worse(self) -> None:
         """Warn where the loss rose: more epochs would not help, a lower rate would."""
@@ -286,19 +252,3 @@ class LossMinimizer(ParameterLearner):
         reason = ": a probability of zero has no gradient"
         check_number("alpha", self.alpha, above=0, why=reason)
         check_start(self.start)
-
-
-def _scores(
-    cpts: SoftmaxCPTs, loss: Loss, rows: LabelledSamples, validation: IntArray
-) -> tuple[float, float]:
-    """Error and mean loss on the validation set."""
-    parts = [
-        cpts.forward(validation[begin : begin + SCORED_SAMPLES])
-        for begin in range(0, len(validation), SCORED_SAMPLES)
-    ]
-    log_joint = np.concatenate(parts)
-    value, _ = loss.value_and_gradient(
-        log_joint, rows.labels[validation], rows.weights_of(validation)
-    )
-    total = rows.total(validation)
-    return rows.error(log_joint, validation) / total, value / total

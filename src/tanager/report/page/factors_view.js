@@ -2,7 +2,12 @@
 
 import { button, byId, el, plain, replace, shorten } from "./dom.js";
 import { curveChart, pairChart } from "./curve_view.js";
-import { effectOfFeature, effectOfPair, featurePairs } from "./network_effects.js";
+import {
+  effectOfFeature,
+  effectOfPair,
+  featurePairs,
+  isDrawable,
+} from "./network_effects.js";
 
 const FIRST_BARS = 20;
 const FIRST_CURVES = 6;
@@ -70,13 +75,10 @@ export class FactorsView {
     }
     const rank = new Map(items.map(({ features: [j] }, k) => [j, k]));
     const sum = (pair) => rank.get(pair[0]) + rank.get(pair[1]);
-    const pairs = featurePairs(model, [...rank.keys()]);
+    const drawable = (n) => [...rank.keys()].filter((j) => isDrawable(app.variables[j], n));
+    const pairs = featurePairs(model, drawable(2));
     return [
-      items.map(
-        ({ features: [j] }) =>
-          () =>
-            effectOfFeature(model, marginals, j),
-      ),
+      drawable(1).map((j) => () => effectOfFeature(model, marginals, j)),
       pairs
         .sort((p, q) => sum(p) - sum(q))
         .map((pair) => () => effectOfPair(model, marginals, pair)),

@@ -7,6 +7,12 @@ import { logSumExp } from "./numerics.js";
 const MAX_BINS = [256, 24]; // of a curve, of an axis of a pair
 const LOG_ZERO = Math.log(1e-30); // in the place of a probability of zero
 
+// Whether there are few states, or neighbouring ones may be merged, in a picture of
+// `nFeatures` features.
+export function isDrawable({ states, ordered }, nFeatures) {
+  return ordered || states.length <= MAX_BINS[nFeatures - 1];
+}
+
 // Features that share a CPT and are not left out, as [parent, child].
 export function featurePairs(model, features) {
   const kept = new Set(features);

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from tanager.losses import Loss, check_loss
 from tanager.losses.base import closed_form
 from tanager.optim import Adam
-from tanager.parameters.loss_minimizer import SCORED_SAMPLES
+from tanager.parameters.epoch_descent import SCORED_SAMPLES
 from tanager.parameters.training_samples import LabelledSamples
 from tanager.structure.gumbel.candidate_cpts import CandidateCPTs
 from tanager.structure.gumbel.forest_distribution import (
