@@ -29,6 +29,11 @@ ALPHA = 0.05
 KILOBYTE = 1000.0
 MICROSECONDS = 1e6
 
+FONT_SIZE, LETTER = 8, 5.0
+"""Points of the letters in the figure of costs, and their mean width with a margin."""
+
+POINTS_PER_INCH = 72
+
 TITLES = {
     "accuracy": "accuracy, %",
     "log_loss": "log loss",
@@ -296,12 +301,20 @@ def _draw_costs(
     for rival, x in seconds.items():
         ours = rival.startswith(OURS)
         axes.plot(x, ranks[rival], "o" if ours else "s", color=BLUE if ours else ORANGE)
-        axes.annotate(
-            rival, (x, ranks[rival]), (5, 4), textcoords="offset points", fontsize=8
-        )
     axes.set_xscale("log")
-    axes.margins(x=0.2, y=0.1)
+    axes.margins(x=0.35, y=0.1)
     axes.invert_yaxis()
+    places = axes.transData.transform([(x, ranks[r]) for r, x in seconds.items()])
+    places *= POINTS_PER_INCH / figure.dpi
+    for (rival, x), place in zip(seconds.items(), places, strict=True):
+        # A label that would cover another point is on the left of its own.
+        right, up = (places - place).T
+        covers = (right > 0) & (right < LETTER * len(rival)) & (abs(up) < 2 * LETTER)
+        left = bool(covers.any())
+        axes.annotate(
+            rival, (x, ranks[rival]), (-5 if left else 5, 4), fontsize=FONT_SIZE,
+            textcoords="offset points", ha="right" if left else "left",
+        )  # fmt: skip
     axes.set_xlabel("processor seconds of all fits (logarithmic)")
     axes.set_ylabel("average rank by log loss (best at the top)")
 
