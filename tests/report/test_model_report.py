@@ -11,6 +11,7 @@ import pytest
 from tanager import BayesNetClassifier, DataWarning, Network
 from tanager.classifiers import BoostedClassifier
 from tanager.errors import CapabilityError, InputError
+from tanager.export import js_module
 from tanager.report import ReportData, report_text, write_report
 from tanager.report.html_page import MODULES, bundle, make_page, read_source
 from tests.report.conftest import HOSTILE, fit, make_frame
@@ -40,18 +41,21 @@ def test_names_at_the_top_of_scripts_are_unique():
 
 
 def test_every_script_is_in_the_page_after_what_it_imports():
-    for place, name in enumerate(MODULES):
-        imported = re.findall(r'from "\./(\w+\.js)"', read_source(name))
-        assert set(imported) <= set(MODULES)
-        # Classes and constants must exist before a module uses them at its top.
-        if name != "app.js":
-            continue
-        assert set(imported) <= set(MODULES[:place])
+    # Classes and constants must exist before a module uses them at its top.
+    imported = re.findall(r'from "\./(\w+\.js)"', read_source("app.js"))
+    assert set(imported) <= set(MODULES[: MODULES.index("app.js")])
     for name in MODULES:  # no template runs over several lines
         assert all(line.count("`") % 2 == 0 for line in read_source(name).splitlines())
     script = bundle()
     assert "import " not in re.sub(r"//.*", "", script)
     assert not re.search(r"^export ", script, re.M)
+
+
+@pytest.mark.parametrize("modules", [MODULES, js_module.MODULES], ids=["page", "js"])
+def test_all_that_a_script_imports_is_there(modules):
+    for name in modules:
+        imported = re.findall(r'from "\./(\w+\.js)"', read_source(name))
+        assert set(imported) <= set(modules), name
 
 
 def test_scripts_never_make_html_from_text():

@@ -108,6 +108,17 @@ def test_what_compiles_is_not_loaded_with_a_kernel(tmp_path):
     assert run("compile") == "1 False"
 
 
+def test_a_numba_without_its_present_parts_loads_kernels(module, monkeypatch):
+    monkeypatch.setattr(kernel_cache, "LOADS_ALONE", False)
+    monkeypatch.setattr(kernel_cache, "rtsys", None)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert module().add(1, 2) == 3
+        again = module()
+        assert again.add(1, 2) == 3
+    assert sum(again.add.stats.cache_hits.values()) == 1
+
+
 @pytest.mark.parametrize("suffix", ["nbi", "nbc"])
 @pytest.mark.parametrize("keep", [0, 20, 60])
 def test_a_file_that_is_cut_short_is_compiled_again(module, tmp_path, suffix, keep):

@@ -13,9 +13,10 @@ from tanager.report.model_data import describe_model
 from tanager.report.payload import Payload
 
 MODULES = (
-    "numerics.js", "binary_text.js", "payload.js", "cpt_packing.js",
-    "elimination.js", "forest_terms.js", "cpt_model.js", "missing_variance.js",
-    "factor_model.js", "variables.js", "model.js", "predictor.js",
+    "numerics.js", "binary_text.js", "payload.js", "table_places.js",
+    "normalisers.js", "cpt_packing.js", "elimination.js", "forest_terms.js",
+    "cpt_model.js", "missing_variance.js", "factor_model.js", "variables.js",
+    "model.js", "predictor.js",
 )  # fmt: skip
 """The modules of a report that predict, each after those that it imports."""
 

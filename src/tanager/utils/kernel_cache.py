@@ -16,9 +16,19 @@ from numba.core.caching import (
     _CacheLocator,
     _SourceFileBackedLocatorMixin,
 )
-from numba.core.runtime.nrt import rtsys
+
+try:
+    from numba.core.runtime.nrt import rtsys
+except ImportError:  # a numba that keeps it elsewhere
+    rtsys = None  # type: ignore[assignment]
 
 from tanager.utils.cache_folder import is_open_to_all
+
+LOADS_ALONE = rtsys is not None and all(
+    hasattr(FunctionCache, name)
+    for name in ("_load_overload", "_guard_against_spurious_io_errors")
+)
+"""Whether numba has what loads a kernel without setting its compiler up."""
 
 _warned = False
 
@@ -84,21 +94,27 @@ class KernelCache(FunctionCache):
             _warn(f"every user may write to the folder '{self.cache_path}'")
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Load a compiled function; None if it has to be compiled.
-
-        Unlike numba's own, without all that numba can compile, whose registries take
-        longer to set up than the kernels of a fit to load: a compilation sets them up
-        when it begins. What a loaded kernel needs is the memory manager.
-        """
+        """Load a compiled function; None if it has to be compiled."""
         try:
-            rtsys.initialize(target_context)
-            with self._guard_against_spurious_io_errors():
-                return self._load_overload(sig, target_context)
+            if LOADS_ALONE:
+                return self._load_alone(sig, target_context)
+            return super().load_overload(sig, target_context)
         except Exception as error:  # unpickling damaged files raises any of many
             _warn(f"{type(error).__name__}: {error}")
             with suppress(OSError):
                 self.flush()
             return None
+
+    def _load_alone(self, sig: Any, target_context: Any) -> Any:
+        """Load a compiled function without all that numba can compile.
+
+        numba sets up its registries first, which takes longer than to load the kernels
+        of a fit. A compilation does that as well, when it begins; what a kernel that is
+        loaded needs is the memory manager.
+        """
+        rtsys.initialize(target_context)
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(sig, target_context)
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Save a compiled function, if possible."""

@@ -49,6 +49,15 @@ test("variables of dates keep their texts, cut points and unit", () => {
   assert.deepEqual(cutTexts(variable), TEXTS);
 });
 
+test("the largest date has its label where it is the nearest to the middle, too", () => {
+  const texts = ["2024-01-01", "2024-03-01", "2024-04-10"];
+  const cuts = texts.map((text) => Date.parse(text) / 1000);
+  const variable = read(texts, cuts, true);
+  const bins = [0, 1, 2, 3, 4];
+  const { tickLabels } = binEdges(variable, bins, binLabels(variable, bins));
+  assert.deepEqual(tickLabels, ["2024-01-01", "2024-03-01", "missing"]);
+});
+
 test("times before 1970 are read", () => {
   const cuts = [-1, -0.5, 86400.25].map((cut) => cut * 100);
   const high = Int32Array.from(cuts, (cut) => Math.floor(cut / 2 ** 32));

@@ -44,6 +44,26 @@ for (const zeros of [false, true]) {
   });
 }
 
+test("a class of probability zero has no effect", () => {
+  const half = Math.log(0.5);
+  const [most, least] = [Math.log(0.9), Math.log(0.1)];
+  const model = new CptModel({
+    nStates: [2, 3],
+    nValues: [2, 3],
+    target: 1,
+    parents: [[1], []],
+    order: [1, 0],
+    tables: [
+      { owner: 0, axes: [0, 1], values: Float64Array.of(most, half, half, least, half, half) },
+      { owner: 1, axes: [1], values: Float64Array.of(half, half, -Infinity) },
+    ],
+  });
+  const { weights } = effectOfFeature(model, model.leaveOneOut(model.nStates), 0);
+  const [high, low] = [(most - half) / 2, (least - half) / 2];
+  const expected = [high, -high, 0, low, -low, 0];
+  expected.forEach((value, k) => close(weights[k], value, 1e-12));
+});
+
 test("neighbouring states of many are merged, the missing state is not", () => {
   const n = 601;
   const values = new Float64Array(2 * n);

@@ -54,12 +54,9 @@ export function binEdges(variable, bins, labels) {
     const near = tickPlaces.map((x) => nearest(cuts, x));
     // The one in the middle only where its label has room between the others.
     const room = 0.3 * (high - low);
-    const [first, , end] = near.map((i) => cuts[i]);
-    const chosen = near.filter(
-      (i, k) =>
-        near.indexOf(i) === k &&
-        (k !== 1 || (cuts[i] - first >= room && end - cuts[i] >= room)),
-    );
+    const [first, middle, end] = near.map((i) => cuts[i]);
+    const hasRoom = middle - first >= room && end - middle >= room;
+    const chosen = [...new Set(hasRoom ? near : [near[0], near[2]])];
     tickPlaces = chosen.map((i) => cuts[i]);
     tickLabels = shortenTimes(chosen.map((i) => texts[i]));
   }

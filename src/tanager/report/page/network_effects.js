@@ -29,13 +29,15 @@ function mergeStates(n, nValues, most) {
   );
 }
 
-// `logs` are log P(class, states) of all cells; the effect is log P(states | class).
+// `logs` are log P(class, states) of all cells; the effect is log P(states | class). A
+// class of probability zero has no effect, and no part in the means over the classes.
 function makeEffect(model, features, bins, logs) {
   const K = model.nClasses;
   const shape = bins.map((own) => own[own.length - 1] + 1);
   const strides = shape.map((_, i) => shape.slice(i + 1).reduce((a, b) => a * b, 1));
   const prior = model.logPrior();
   const total = logSumExp(prior);
+  const possible = Array.from(prior.keys()).filter((c) => prior[c] > -Infinity);
   const nCells = shape.reduce((a, b) => a * b, 1);
   const weights = new Float64Array(nCells * K);
   const support = new Float64Array(nCells);
@@ -43,12 +45,12 @@ function makeEffect(model, features, bins, logs) {
     const own = logs.subarray(cell * K, cell * K + K);
     support[cell] = Math.exp(logSumExp(own) - total);
     let mean = 0;
-    for (let c = 0; c < K; c++) {
+    for (const c of possible) {
       const value = Math.max(own[c] - prior[c], LOG_ZERO);
       weights[cell * K + c] = value;
-      mean += value / K;
+      mean += value / possible.length;
     }
-    for (let c = 0; c < K; c++) weights[cell * K + c] -= mean;
+    for (const c of possible) weights[cell * K + c] -= mean;
   }
   return { features, bins, shape, strides, weights, support, errors: null };
 }
