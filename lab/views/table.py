@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 Entry = str | int | float | None
+
+NUMBER = re.compile(r"[(*+<-]* ?\d")
+"""How the text of a number begins: ``12``, ``**0.02**``, ``(1.5)``, ``< 0.001``."""
+
+LONGEST_NUMBER = 40
+"""Letters of the longest text with numbers that is not a sentence."""
 
 
 @dataclass(frozen=True)
@@ -45,9 +52,12 @@ class Table:
     @property
     def markdown(self) -> str:
         """Lines in Markdown, columns of numbers to the right."""
-        right = [k > 0 for k in range(len(self.head))]
-        rule = ["---:" if r else "---" for r in right]
-        lines = [self.head, rule, *(map(self._shown, row) for row in self.rows)]
+        shown = [[self._shown(entry) for entry in row] for row in self.rows]
+        right = [
+            k > 0 and _are_numbers(c) for k, c in enumerate(zip(*shown, strict=True))
+        ]
+        rule = ["---:" if r else "---" for r in right or [False] * len(self.head)]
+        lines = [self.head, rule, *shown]
         return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
     @property
@@ -65,6 +75,15 @@ class Table:
         if isinstance(entry, float):
             return f"{entry:.{self.digits}f}"
         return str(entry).replace("|", "\\|")
+
+
+def _are_numbers(texts: Sequence[str]) -> bool:
+    """Whether most texts of a column are numbers; also if all are empty."""
+    there = [text for text in texts if text]
+    n_numbers = sum(NUMBER.match(text) is not None for text in there)
+    return 2 * n_numbers >= len(there) and max(map(len, there), default=0) <= (
+        LONGEST_NUMBER
+    )
 
 
 @dataclass(frozen=True)
