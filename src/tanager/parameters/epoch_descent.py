@@ -39,6 +39,11 @@ class EpochState:
     best_cpts: FloatArray
     records: tuple[Mapping[str, float], ...] = ()
 
+    @property
+    def n_bytes(self) -> int:
+        """Size of the arrays: 32 bytes for every cell, 40 with a validation set."""
+        return self.arrays.nbytes + self.best_cpts.nbytes
+
 
 class EpochDescent:
     """Epochs of stochastic gradient steps on the CPTs of a network.

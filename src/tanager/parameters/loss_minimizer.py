@@ -213,7 +213,7 @@ class LossMinimizer(ParameterLearner):
         ]
         state = descent.state
         # A checkpoint with the states of all epochs would be too large for many cells.
-        size = max(1, -(-self.epochs * state.arrays.nbytes // KEPT_BYTES))
+        size = max(1, -(-self.epochs * state.n_bytes // KEPT_BYTES))
         ended = False
         with keep_best(self, lambda: f"{descent.epoch} epochs"):
             report(self, 0, self.epochs, unit="epoch")
