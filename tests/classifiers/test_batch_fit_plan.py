@@ -56,7 +56,8 @@ def test_a_function_has_an_unknown_number_of_samples():
             FactorSearch(n_bags=8, tol=1e-6),
             "auto",
             {
-                "FactorSearch": "6, 36 for every factor (at most 1,152 on a cluster), "
+                "FactorSearch": "6, 36 for every factor (at most 1,152 on a cluster; "
+                "the search is on at most 50,000 samples in memory), "
                 "1 for every pass of the certificate"
             },
         ),

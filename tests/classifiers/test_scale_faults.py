@@ -1,5 +1,6 @@
 """Fits to batches and partitions that fail name the culprit and leave nothing."""
 
+import base64
 import os
 import signal
 import subprocess
@@ -96,6 +97,88 @@ def test_bits_that_flip_in_pages_are_found(kind, compression, tmp_path):
             messages.append(str(error))
     assert len(messages) > 0.8 * n_pages / 3
     assert all("visits.parquet' cannot be read" in message for message in messages)
+
+
+def write_encrypted(frame, folder):
+    """Write a dataset of encrypted Parquet files; returns what decrypts it."""
+    encryption = pytest.importorskip("pyarrow.parquet.encryption")
+
+    class Keys(encryption.KmsClient):
+        def __init__(self, _):
+            super().__init__()
+
+        def wrap_key(self, key, _):
+            return base64.b64encode(key)
+
+        def unwrap_key(self, wrapped, _):
+            return base64.b64decode(wrapped)
+
+    keys = encryption.CryptoFactory(Keys), encryption.KmsConnectionConfig()
+    chosen = encryption.EncryptionConfiguration(
+        footer_key="footer", column_keys={"all": list(frame)}
+    )
+    form = dataset.ParquetFileFormat()
+    options = form.make_write_options(
+        encryption_config=dataset.ParquetEncryptionConfig(*keys, chosen)
+    )
+    table = pyarrow.Table.from_pandas(frame, preserve_index=False)
+    dataset.write_dataset(table, folder, format=form, file_options=options)
+    return dataset.ParquetDecryptionConfig(*keys, encryption.DecryptionConfiguration())
+
+
+@pytest.mark.skipif(
+    int(pyarrow.__version__.split(".")[0]) < 17,
+    reason="pyarrow 16 itself reads an encrypted dataset only once",
+)
+def test_an_encrypted_dataset_is_read_with_its_options(tmp_path):
+    frame = make_frame(0, 200)
+    options = dataset.ParquetFragmentScanOptions(
+        decryption_config=write_encrypted(frame, tmp_path), use_buffered_stream=True
+    )
+    form = dataset.ParquetFileFormat(default_fragment_scan_options=options)
+    source = dataset.dataset(tmp_path, format=form)
+    found = counting().fit(source, "y").predict_proba(source)
+    columns = frame.drop(columns="y")
+    whole = counting().fit(columns, frame["y"]).predict_proba(columns)
+    np.testing.assert_array_equal(found, whole)
+    assert not options.page_checksum_verification  # as before
+
+
+def test_limits_of_a_dataset_are_kept(tmp_path):
+    (path,) = write_folder(tmp_path, 1)
+    options = dataset.ParquetFragmentScanOptions(thrift_string_size_limit=10)
+    form = dataset.ParquetFileFormat(default_fragment_scan_options=options)
+    schema = parquet.read_schema(path)
+    source = dataset.dataset(tmp_path, schema=schema, format=form)
+    with pytest.raises(InputError, match=r"0\.parquet' cannot be read.*size limit"):
+        list(make_reader(source).read(100))
+
+
+def test_a_dataset_of_texts_is_parsed_once(tmp_path):
+    """Files that do not state their number of rows are not counted."""
+    frame = make_frame(0, 60)
+    frame.to_csv(tmp_path / "visits.csv", index=False)
+    source = dataset.dataset(tmp_path, format="csv")
+    counted = []
+
+    class Counting:
+        def __init__(self, fragment):
+            self.fragment = fragment
+
+        def __getattr__(self, name):
+            counted.append(name)
+            return getattr(self.fragment, name)
+
+    class Dataset:
+        schema = source.schema
+
+        def get_fragments(self):
+            return map(Counting, source.get_fragments())
+
+    found = [batch for _, batch in make_reader(Dataset()).read(25)]
+    assert sum(batch.num_rows for batch in found) == 60
+    assert "to_batches" in counted
+    assert "count_rows" not in counted
 
 
 @pytest.mark.parametrize("length", [0, 3, 20, 400, -9, -1])

@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from tanager.data import Counts
+from tanager.data.journaled_data import JournaledData
 from tanager.data.round_journal import MAGIC, RoundJournal
 from tanager.data.round_values import pack_value, unpack_value
 from tanager.errors import FileFormatError, InputError
-from tests.partitions import make_data
+from tests.partitions import cut, make_data
 
 FINGERPRINT = {"C": 1.0, "samples": "0" * 32}
 
@@ -134,6 +135,23 @@ def test_results_are_recalled_and_the_rest_is_computed(tmp_path):
     assert first[3] == second[3]  # the seed is kept
 
 
+@pytest.mark.parametrize("n_parts", [1, 3])
+def test_results_of_learners_are_recalled_by_journaled_data_alone(n_parts, tmp_path):
+    """Other data compute them; functions need not be importable."""
+    whole = make_data(50)
+    data = whole if n_parts == 1 else cut(whole, n_parts)
+    run = []
+    for number in (1, 2):
+        assert data.recall("epochs", lambda k=number: run.append(k) or k) == number
+    with RoundJournal(tmp_path / "fit.rounds", FINGERPRINT) as journal:
+        journaled = JournaledData(data, journal)
+        assert journaled.recall("epochs", lambda: run.append(3) or 3) == 3
+    with RoundJournal(tmp_path / "fit.rounds", FINGERPRINT) as journal:
+        journaled = JournaledData(data, journal)
+        assert journaled.recall("epochs", lambda: run.append(4) or 4) == 3
+    assert run == [1, 2, 3]
+
+
 def test_a_file_cut_anywhere_keeps_its_whole_records(tmp_path):
     path = tmp_path / "fit.rounds"
     write(path, [np.arange(5.0), 2.5, "three"])
@@ -231,6 +249,7 @@ def test_a_killed_process_loses_nothing_that_was_written(tmp_path):
     path = tmp_path / "fit.rounds"
     code = f"""
 import os, signal
+from tanager.data.journaled_data import JournaledData
 from tanager.data.round_journal import RoundJournal
 journal = RoundJournal({os.fspath(path)!r}, {FINGERPRINT!r})
 for i in range(5):

@@ -28,6 +28,7 @@ from tanager.losses import (
     MarginLoss,
 )
 from tanager.model import Parameters
+from tanager.parameters import loss_minimizer
 from tanager.parameters.margin_scale import typical_margin
 from tanager.parameters.training_samples import LabelledSamples
 from tests.reference import gradient as reference
@@ -381,3 +382,33 @@ def test_blocks_are_joined_in_order():
     assert rows.codes.flags.c_contiguous
     assert np.array_equal(rows.labels, data.labels)
     assert np.array_equal(rows.weights, data.weights)
+
+
+@pytest.mark.parametrize(
+    ("early_stopping", "n_arrays"), [(None, 4), (0.25, 5)], ids=["all", "held out"]
+)
+@pytest.mark.parametrize("least", [1, 2, 10])
+def test_states_of_epochs_stay_below_their_size(
+    early_stopping, n_arrays, least, monkeypatch
+):
+    """As many epochs lie between two states as the size of all demands."""
+    structure, data = problem()
+    kept = []
+
+    class Recalling:
+        def __getattr__(self, name):
+            return getattr(data, name)
+
+        def recall(self, name, compute):
+            kept.append(compute())
+            return kept[-1]
+
+    learner = LossMinimizer(epochs=10, early_stopping=early_stopping)
+    n_cells = len(learner.learn(structure, data).log_theta)
+    state_bytes = n_arrays * 8 * n_cells
+    for limit, size in ((10 * state_bytes // least, least), (1, 10)):
+        kept.clear()
+        monkeypatch.setattr(loss_minimizer, "KEPT_BYTES", limit)
+        learner.learn(structure, Recalling(), random_state=seeded())
+        assert [state.epoch for state in kept] == list(range(size, 11, size))
+        assert all(state.n_bytes == state_bytes for state in kept)

@@ -27,6 +27,7 @@ from tanager.types import CodeArray, FloatArray, IndexArray
 from tanager.utils.threads import row_blocks
 
 State = TypeVar("State")
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,6 +121,15 @@ class CodedData(Protocol):
         before the arguments if that is given; a part is an `ArrayData`. Samples in
         memory are one part. Learners that only add up results of the parts work for
         samples that are anywhere.
+        """
+        ...
+
+    def recall(self, name: str, compute: Callable[[], Result]) -> Result:
+        """The result of a computation in this process that may have been kept.
+
+        Returns ``compute()``, or, where a fit is resumed from a checkpoint, its result
+        then. `compute` may use anything, but what follows must depend on the result
+        alone: `compute` is not called if that is known. `name` says what is computed.
         """
         ...
 
@@ -262,6 +272,10 @@ class ArrayData:
     ) -> Placed[State]:
         """Make the value of the only part; see `CodedData.place`."""
         return LocalPlaced([make(self, *own_entry(each, 0), *arguments)])
+
+    def recall(self, name: str, compute: Callable[[], Result]) -> Result:  # noqa: ARG002
+        """Compute a result, as none is kept; see `CodedData.recall`."""
+        return compute()
 
     @cached_property
     def _all_pairs(self) -> PairCounts:
@@ -428,6 +442,10 @@ class CountedData:
     ) -> Placed[State]:
         """Raise: the samples were not kept."""
         raise _no_samples_error()
+
+    def recall(self, name: str, compute: Callable[[], Result]) -> Result:  # noqa: ARG002
+        """Compute a result, as none is kept; see `CodedData.recall`."""
+        return compute()
 
 
 def _no_samples_error() -> CapabilityError:

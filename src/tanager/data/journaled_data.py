@@ -79,6 +79,10 @@ class JournaledData(PartitionedData):
             self._journal, lambda: self._source.place(make, *arguments, each=each)
         )
 
+    def recall(self, name: str, compute: Callable[[], Result]) -> Result:
+        """The result of a computation, from the journal as far as it goes."""
+        return self._journal.recall(name, compute)
+
     def gather(self, ranks: Sequence[IndexArray] | None = None) -> ArrayData:
         """Gather rows in this process; see `PartitionedData.gather`."""
         return self._source.gather(ranks)

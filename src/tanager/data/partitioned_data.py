@@ -25,6 +25,7 @@ from tanager.model.schema import Schema
 from tanager.types import BoolArray, IndexArray, IntArray
 
 State = TypeVar("State")
+Result = TypeVar("Result")
 
 
 class PartitionedData(metaclass=ABCMeta):
@@ -46,6 +47,10 @@ class PartitionedData(metaclass=ABCMeta):
         each: Sequence[Any] | None = None,
     ) -> Placed[State]:
         """Keep ``make(part, *arguments)`` with every part; see `CodedData.place`."""
+
+    def recall(self, name: str, compute: Callable[[], Result]) -> Result:  # noqa: ARG002
+        """Compute a result, as none is kept; see `CodedData.recall`."""
+        return compute()
 
     @cached_property
     def _parts(self) -> Placed[ArrayData]:

@@ -198,13 +198,30 @@ class FileReader(BatchReader):
         return ROW_GROUPS * largest
 
 
-def _scan_options(fragment: Any) -> Any:
-    """Options with checksums of the pages of Parquet files; None for others."""
-    if getattr(getattr(fragment, "format", None), "default_extname", "") != "parquet":
-        return None
-    from pyarrow.dataset import ParquetFragmentScanOptions
+def _is_parquet(fragment: Any) -> bool:
+    """Whether a fragment of a dataset is a Parquet file."""
+    return (
+        getattr(getattr(fragment, "format", None), "default_extname", "") == "parquet"
+    )
 
-    return ParquetFragmentScanOptions(page_checksum_verification=True)
+
+@contextmanager
+def _verifying_pages(fragment: Any) -> Iterator[None]:
+    """Verify checksums of the pages of a Parquet fragment; its options stay otherwise.
+
+    The options of the dataset itself are changed for as long as it is read: pyarrow
+    cannot copy them, because a decryption of theirs cannot be read.
+    """
+    if not _is_parquet(fragment):
+        yield
+        return
+    options = fragment.format.default_fragment_scan_options
+    before = options.page_checksum_verification
+    options.page_checksum_verification = True
+    try:
+        yield
+    finally:
+        options.page_checksum_verification = before
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,15 +235,16 @@ class DatasetReader(BatchReader):
         for number, fragment in enumerate(self.dataset.get_fragments(), 1):
             path = getattr(fragment, "path", None)
             what = f"'{path}'" if path else f"Fragment {number} of the dataset"
-            with _reading(what):
+            with _reading(what), _verifying_pages(fragment):
                 found = fragment.to_batches(
                     schema=self.dataset.schema,
                     batch_size=batch_rows,
                     batch_readahead=READ_AHEAD,
                     fragment_readahead=READ_AHEAD,
-                    fragment_scan_options=_scan_options(fragment),
                 )
-                for batch in _counted(found, fragment.count_rows()):
+                if _is_parquet(fragment):  # its metadata state the number
+                    found = _counted(found, fragment.count_rows())
+                for batch in found:
                     batch.validate(full=True)
                     yield what, _without_index(batch)
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tanager.data.coded_data import ArrayData
 from tanager.losses import Loss
 from tanager.losses.loss_checks import overflow_error
 from tanager.optim import Adam, Monitor
@@ -39,6 +38,11 @@ class EpochState:
     best_epoch: int
     best_cpts: FloatArray
     records: tuple[Mapping[str, float], ...] = ()
+
+    @property
+    def n_bytes(self) -> int:
+        """Size of the arrays: 32 bytes for every cell, 40 with a validation set."""
+        return self.arrays.nbytes + self.best_cpts.nbytes
 
 
 class EpochDescent:
@@ -112,9 +116,7 @@ class EpochDescent:
         for record in state.records:
             self.monitor.record(**record)
 
-    def run(
-        self, _: ArrayData, state: EpochState, rates: list[float], patience: int
-    ) -> EpochState:
+    def run(self, state: EpochState, rates: list[float], patience: int) -> EpochState:
         """Run an epoch for every rate; fewer if `patience` is at an end."""
         self.restore(state)
         records = []

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from tanager.data.coded_data import CodedData
 from tanager.data.folds import hold_out
-from tanager.data.partitioned_data import same_part
 from tanager.data.round_count import RoundCount
 from tanager.losses import ConditionalLikelihoodLoss, check_loss, set_margin
 from tanager.model.layout import FamilyLayout, Parameters
@@ -205,7 +205,7 @@ class LossMinimizer(ParameterLearner):
     def _descend(self, descent: EpochDescent, data: CodedData) -> FloatArray:
         """Run the epochs; the last CPTs, or the best on the validation set.
 
-        Every call of `fold` gives a state that a checkpoint can keep.
+        Every call of `recall` gives a state that a checkpoint can keep.
         """
         rates = [
             exponential_decay(self.rate, self.decay, epoch, self.epochs)
@@ -213,14 +213,15 @@ class LossMinimizer(ParameterLearner):
         ]
         state = descent.state
         # A checkpoint with the states of all epochs would be too large for many cells.
-        size = max(1, -(-self.epochs * state.arrays.nbytes // KEPT_BYTES))
-        place = data.place(same_part)
+        size = max(1, -(-self.epochs * state.n_bytes // KEPT_BYTES))
         ended = False
         with keep_best(self, lambda: f"{descent.epoch} epochs"):
             report(self, 0, self.epochs, unit="epoch")
             while state.epoch < self.epochs and descent.waited(state) < self.patience:
                 following = rates[state.epoch : state.epoch + size]
-                state = place.fold(descent.run, state, following, self.patience)
+                state = data.recall(
+                    "epochs", partial(descent.run, state, following, self.patience)
+                )
                 descent.restore(state)
             ended = True
         if not ended:

@@ -12,7 +12,7 @@ from tanager.data.coded_data import ArrayData, CodedData
 from tanager.data.round_count import RoundCount
 from tanager.errors import InputError
 from tanager.loglinear.block_newton import FactorFit
-from tanager.loglinear.factor_bagging import FactorBags
+from tanager.loglinear.factor_bagging import BAG_SWEEPS, FactorBags
 from tanager.loglinear.factor_certificate import Certificate
 from tanager.loglinear.factor_samples import FactorSamples, check_sample_weights
 from tanager.loglinear.factor_selection import LAST_SWEEPS, FactorSelection
@@ -162,10 +162,17 @@ class FactorSearch(StructureLearner):
 
     @property
     def rounds(self) -> RoundCount:
-        """Rounds; see `StructureLearner`."""
-        fits = 1 + (self.n_bags if self.n_bags > 1 else 0)
-        on_cluster = f"at most {fits * LAST_SWEEPS * GROUPS:,} on a cluster"
-        repeated = [(fits * LAST_SWEEPS, f"factor ({on_cluster})")]
+        """Rounds after the search, whose samples are in memory; see `StructureLearner`.
+
+        The search makes many passes over its samples. Fits to no more samples
+        than it may have make no others.
+        """
+        sweeps = LAST_SWEEPS + (self.n_bags * BAG_SWEEPS if self.n_bags > 1 else 0)
+        unit = (
+            f"factor (at most {sweeps * GROUPS:,} on a cluster; "
+            f"the search is on at most {FEW_SAMPLES:,} samples in memory)"
+        )
+        repeated = [(sweeps, unit)]
         if self.tol is not None:
             repeated.append((1, "pass of the certificate"))
         return RoundCount(6, tuple(repeated))
