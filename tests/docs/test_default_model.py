@@ -1,5 +1,6 @@
-"""The numbers in docs/default-model.md are those of docs/results.md."""
+"""The numbers of the default model in the pages are those that were measured."""
 
+import csv
 import re
 
 import pytest
@@ -69,18 +70,22 @@ def test_numbers_in_the_text(name, model, numbers):
     assert numbers in text or f"{numbers} for" in text
 
 
-def test_numbers_of_the_readme():
-    """They are those of the tables on the page, which tests of the lab compare."""
-    page = (DOCS / "default-model.md").read_text("utf-8")
-    rows = [cells(line) for line in page.splitlines() if line.startswith("| ")]
-    (large,) = [row for row in rows if row[0] == "mean"]
-    small = {row[0]: row for row in rows}
-    text = " ".join((DOCS.parent / "README.md").read_text("utf-8").split())
-    own, histogram, light = (cell.split(" / ") for cell in large[1:])
-    assert f"a mean accuracy of {own[0]} % and a mean log loss of {own[1]}" in text
-    assert f"default settings {light[0]} % and {light[1]}" in text
-    assert (
-        f"`HistGradientBoostingClassifier` {histogram[0]} % and {histogram[1]}" in text
-    )
-    own, light = small["Factors"], small["LightGBM"]
-    assert f"{own[1]} % and {own[2]}, LightGBM {light[1]} % and {light[2]}" in text
+@pytest.mark.parametrize("page", ["README.md", "docs/index.md"])
+def test_what_the_first_pages_say_of_rivals(page):
+    """It is what the scoreboard found, of all tables and of all rivals."""
+    text = " ".join((DOCS.parent / page).read_text("utf-8").split())
+    folder = DOCS.parent / "lab" / "results" / "scoreboard"
+    with (folder / "pairs.csv").open(encoding="utf-8") as file:
+        _, *rows = csv.reader(file)
+    found = {row[0]: (row[5], row[-1]) for row in rows}
+    ahead, level = "**ahead**", "**not apart**"
+    for rival in ("LightGBM", "XGBoost", "HistGradientBoosting", "Khiops", "pyAgrum"):
+        assert found[rival] == (ahead, ahead)
+        assert rival in text
+    assert found["EBM"] == (level, ahead)
+    assert found["CatBoost"] == (level, level)
+    assert "of EBM in log loss; it is not apart from EBM in accuracy" in text
+    assert "from CatBoost in both" in text
+    with (folder / "accuracy.csv").open(encoding="utf-8") as file:
+        _, *tables = csv.reader(file)
+    assert f"On {len(tables)} tables of 57 to 580,000 samples" in text
