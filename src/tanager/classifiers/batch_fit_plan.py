@@ -45,8 +45,8 @@ class FitPlan:
     learner_bytes : int or None
         Further memory of the learners, about.
     rounds : dict of str to RoundCount
-        Passes over the codes by each learner, at most. Passes over samples that it
-        gathers in memory, such as those of a search for factors, are not counted.
+        Passes over the codes by each learner, at most. Passes over a sample that it
+        has drawn into memory, such as that of a search for factors, are not counted.
     """
 
     n_samples: int | None

@@ -128,7 +128,8 @@ class LossMinimizer(ParameterLearner):
     """
 
     order_matters = True
-    rounds = RoundCount(1, ((1, "epoch"),))
+    # To read the samples, for the initial CPTs, and twice for the margin of a loss.
+    rounds = RoundCount(4, ((1, "epoch"),))
 
     def __init__(
         self,

@@ -183,7 +183,6 @@ class GumbelTree(StructureLearner):
     order_matters = True
     # Class of the default loss, whose weights a hyperparameter search sets.
     default_loss: ClassVar[type[Loss]] = HybridLoss
-    rounds = RoundCount(1, ((1, "epoch"),))
 
     def __init__(
         self,
@@ -238,6 +237,19 @@ class GumbelTree(StructureLearner):
     def gives_factors(self) -> bool:  # type: ignore[override]
         """Whether the arcs may form cycles, so that the model is no `Network`."""
         return isinstance(self.order, str) and self.order.lower() == CYCLIC
+
+    @property
+    def rounds(self) -> RoundCount:
+        """Rounds; see `StructureLearner`.
+
+        The samples are read, and again for missing values or factors; the margin takes
+        two passes, what is never observed one, the order up to three, the ranking of
+        the candidates and `prefer` one each.
+        """
+        epochs = (1, "epoch (a tenth more of them if values are missing)")
+        if self.start == "random":
+            return RoundCount(10, (epochs,))
+        return RoundCount(11, ((1, "set of candidate parents of a feature"), epochs))
 
     def check(self, schema: Schema) -> None:
         """Check the arguments; see `StructureLearner.check`."""
