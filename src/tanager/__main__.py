@@ -9,10 +9,11 @@ def main() -> None:
     """Run the command line and exit; Ctrl-C while it is loaded is no traceback."""
     try:
         from tanager.cli import main as run
+
+        run()
     except KeyboardInterrupt:
         print("Interrupted.", file=sys.stderr)
         sys.exit(130)
-    run()
 
 
 if __name__ == "__main__":

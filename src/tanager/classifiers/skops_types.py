@@ -23,7 +23,6 @@ SKOPS_TYPES = (
     "tanager.loglinear.fitted_factors.FactorTables",
     "tanager.loglinear.factor_uncertainty.CurvatureSamples",
     "tanager.loglinear.kept_samples.KeptSamples",
-    "tanager.model.layout.CompiledLayout",
     "tanager.model.layout.FamilyLayout",
     "tanager.model.layout.Parameters",
     "tanager.model.schema.Schema",

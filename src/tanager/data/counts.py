@@ -15,6 +15,7 @@ from tanager.errors import InputError
 from tanager.model.layout import FamilyLayout
 from tanager.types import BoolArray, CodeArray, FloatArray, IndexArray, IntArray
 from tanager.utils import jit
+from tanager.utils.stored_fields import StoredFields
 from tanager.utils.threads import map_threads, n_threads
 
 COUNTS_AT_ONCE = 100_000_000
@@ -85,7 +86,7 @@ class Counts:
 
 
 @dataclass(frozen=True, eq=False)
-class PairCounts:
+class PairCounts(StoredFields):
     """Counts of (x_i, x_j, class) for pairs of features i < j.
 
     A pair is counted over the samples in which both features are observed.

@@ -15,6 +15,7 @@ from tanager.errors import InputError, TableSizeError
 from tanager.model.schema import Schema
 from tanager.model.structure import Structure
 from tanager.types import BoolArray, FloatArray, IntArray
+from tanager.utils.stored_fields import StoredFields
 
 Number = TypeVar("Number", bound=np.number)
 
@@ -26,7 +27,7 @@ MAX_SUMMED_CELLS = 2_000_000_000
 
 
 @dataclass(frozen=True)
-class FamilyLayout:
+class FamilyLayout(StoredFields):
     """Factors over sets of variables, one after the other in a flat vector.
 
     A factor, here called table, lists its axes in memory order, the last one fastest.

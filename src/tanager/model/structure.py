@@ -8,10 +8,11 @@ from functools import cached_property
 from heapq import heapify, heappop, heappush
 
 from tanager.errors import InputError
+from tanager.utils.stored_fields import StoredFields
 
 
 @dataclass(frozen=True)
-class Structure:
+class Structure(StoredFields):
     """A directed acyclic graph over variables 0, 1, ..., without parameters.
 
     Parameters
