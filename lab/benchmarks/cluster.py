@@ -17,6 +17,12 @@ from tanager.structure import FactorSearch
 REQUIRED = 1.6
 """Largest wall time on the cluster, relative to threads."""
 
+ALLOCATIONS: dict[str, dict[str, int]] = {
+    "memory kept": {"MALLOC_MMAP_THRESHOLD_": 2**27, "MALLOC_TRIM_THRESHOLD_": 2**27},
+    "Dask's own settings": {},
+}
+"""Environments of the workers: that of the guide, and what Dask sets by itself."""
+
 COLUMNS = (*(f"f{j}" for j in range(FLOATS)), *(f"k{j}" for j in range(WHOLE)), "t0")
 
 MODELS: dict[str, Callable[[], dict[str, Any]]] = {
@@ -38,13 +44,16 @@ def run(options: Options) -> list[Row]:
         raise Skip(f"{error.name} is not installed") from None
     n_rows = options.rows or options.pick(5_000_000, 200_000)
     turns = options.pick(2, 1)
-    with tempfile.TemporaryDirectory() as folder, small_cluster(2):
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
         write_files(Path(folder), n_rows)
-        client = distributed.get_client()
-        rows = []
-        for name, arguments in MODELS.items():
-            rows += _compare(client, folder, name, arguments, n_rows, turns)
-        return rows
+        for allocation, environ in ALLOCATIONS.items():
+            with small_cluster(2, environ):
+                client = distributed.get_client()
+                for model, arguments in MODELS.items():
+                    name = f"{model}, {allocation}"
+                    rows += _compare(client, folder, name, arguments, n_rows, turns)
+    return rows
 
 
 def _compare(

@@ -7,7 +7,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -111,14 +111,21 @@ def fit_with_kill(
 
 
 @contextlib.contextmanager
-def small_cluster(n_workers: int = 3) -> Iterator[Any]:
-    """A cluster of processes on the loopback interface, without a dashboard."""
+def small_cluster(
+    n_workers: int = 3, environ: Mapping[str, int] | None = None
+) -> Iterator[Any]:
+    """A cluster of processes on the loopback interface, without a dashboard.
+
+    `environ` is added to the environment in which Dask starts the workers.
+    """
     import dask
     from distributed import Client, LocalCluster
 
-    quiet = {"distributed.scheduler.allowed-failures": 10}
+    settings = {"distributed.scheduler.allowed-failures": 10}
+    for name, value in (environ or {}).items():
+        settings[f"distributed.nanny.pre-spawn-environ.{name}"] = value
     with (
-        dask.config.set(quiet),
+        dask.config.set(settings),
         LocalCluster(  # type: ignore[no-untyped-call]
             n_workers=n_workers, threads_per_worker=1, host="127.0.0.1",
             dashboard_address="127.0.0.1:0", silence_logs=50,
