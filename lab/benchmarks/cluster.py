@@ -18,10 +18,11 @@ REQUIRED = 1.6
 """Largest wall time on the cluster, relative to threads."""
 
 ALLOCATIONS: dict[str, dict[str, int]] = {
-    "memory kept": {"MALLOC_MMAP_THRESHOLD_": 2**27, "MALLOC_TRIM_THRESHOLD_": 2**27},
     "Dask's own settings": {},
+    "memory kept": {"MALLOC_MMAP_THRESHOLD_": 2**27, "MALLOC_TRIM_THRESHOLD_": 2**27},
 }
-"""Environments of the workers: that of the guide, and what Dask sets by itself."""
+"""Environments of the workers: what Dask sets by itself, and that of the guide. They
+are in this order because Dask leaves those of a cluster to the next one."""
 
 COLUMNS = (*(f"f{j}" for j in range(FLOATS)), *(f"k{j}" for j in range(WHOLE)), "t0")
 
