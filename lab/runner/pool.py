@@ -281,10 +281,24 @@ def measure_cell(cell: Cell) -> Record:
         numbers = MEASUREMENTS[cell.measurement](**cell.parameters)
         check_finite(numbers)
     except Exception as error:
-        lines = traceback.format_exception_only(error)
-        message = " ".join("".join(lines).split())
+        message = error_text(error)
         return Record(None, message, perf_counter() - begin, code_version())
     return Record(numbers, None, perf_counter() - begin, code_version())
+
+
+def error_text(error: Exception) -> str:
+    r"""Type and message of an error, in one line.
+
+    Without a traceback within the message, as scikit-learn writes it for parallel fits:
+    it names the files of one machine.
+
+    Examples
+    --------
+    >>> error_text(ValueError("no fit:\n  Traceback (most recent call last): ..."))
+    'ValueError: no fit:'
+    """
+    text = " ".join("".join(traceback.format_exception_only(error)).split())
+    return text.partition(" Traceback (most recent call last)")[0]
 
 
 def check_finite(numbers: Mapping[str, object]) -> None:
