@@ -87,9 +87,8 @@ class FitPlan:
             lines.append(f"Codes     {_megabytes(self.code_bytes)} {place}")
             more = f"{_megabytes(self.learner_bytes)} more"
             lines.append(f"Learners  {more if self.learner_bytes else 'counts only'}")
-        rounds = [f"{name}: {number}" for name, number in self.rounds.items()]
-        heads = ["Rounds    ", *[" " * 10] * len(rounds)]
-        lines += map(str.__add__, heads, rounds)
+        for place, (name, rounds) in enumerate(self.rounds.items()):
+            lines.append(f"{'' if place else 'Rounds':10}{name}: {rounds}")
         if self.peak_bytes is not None:
             lines.append(f"Peak      {_megabytes(self.peak_bytes)} of memory, about")
         return "\n".join(lines)

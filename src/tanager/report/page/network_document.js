@@ -1,5 +1,7 @@
 // The model as the JSON document that tanager.load reads.
 
+import { placesOf } from "./table_places.js";
+
 const NETWORK_VERSION = 1;
 const SUMS_VERSION = 3;
 const MISSING_VERSION = 5;
@@ -77,7 +79,7 @@ function tableEntry(model, owner, names) {
 
 // Rows over the last of `axes`, the last but one fastest; log 0 is null.
 export function rowsOf(model, table, axes) {
-  const places = cellPlaces(model, table, axes);
+  const places = placesOf(table.axes, axes, model.nStates);
   const n = model.nStates[axes[axes.length - 1]];
   const rows = [];
   for (let start = 0; start < places.length; start += n) {
@@ -85,19 +87,4 @@ export function rowsOf(model, table, axes) {
     rows.push(row.map((value) => (value === -Infinity ? null : value)));
   }
   return rows;
-}
-
-// The place in a table of every cell over its variables in another order.
-export function cellPlaces(model, table, axes) {
-  const strides = axes.map((v) => table.strides[table.axes.indexOf(v)]);
-  const places = new Int32Array(table.values.length);
-  let block = 1;
-  for (let i = axes.length - 1; i >= 0; i--) {
-    const n = model.nStates[axes[i]];
-    for (let cell = 0; cell < places.length; cell++) {
-      places[cell] += strides[i] * (Math.floor(cell / block) % n);
-    }
-    block *= n;
-  }
-  return places;
 }
