@@ -32,7 +32,8 @@ def to_sql(
     dialect : {"duckdb", "postgres", "sqlite", "bigquery"}, default="duckdb"
         The database.
     keep : sequence of str, default=()
-        Columns of the table that the result repeats, such as its key.
+        Columns of the table that the result repeats. Keep a key: databases may return
+        the rows in another order.
     complete : bool, default=False
         Accept that rows without a feature that is a parent of others get NULL instead
         of probabilities. Otherwise the query marginalises such features, for trees that
