@@ -87,8 +87,8 @@ class FitPlan:
             lines.append(f"Codes     {_megabytes(self.code_bytes)} {place}")
             more = f"{_megabytes(self.learner_bytes)} more"
             lines.append(f"Learners  {more if self.learner_bytes else 'counts only'}")
-        for place, (name, rounds) in enumerate(self.rounds.items()):
-            lines.append(f"{'' if place else 'Rounds':10}{name}: {rounds}")
+        for number, (name, rounds) in enumerate(self.rounds.items()):
+            lines.append(f"{'' if number else 'Rounds':10}{name}: {rounds}")
         if self.peak_bytes is not None:
             lines.append(f"Peak      {_megabytes(self.peak_bytes)} of memory, about")
         return "\n".join(lines)
